@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::twice;
+
 /// One record: `{"call":{…}}`, `{"hook":{…}}`, `{"start":{…}}` or `{"gap":{…}}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -125,7 +127,7 @@ pub struct Asked {
 
 /// How a call ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "WrittenEnding")]
 pub enum Ending {
     /// One of our own tools succeeded.
     Native {
@@ -150,6 +152,45 @@ pub enum Ending {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },
+}
+
+/// An ending as it stands in a record, where a text that is a string of the data stands only there.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WrittenEnding {
+    Native {
+        #[serde(default)]
+        text: String,
+        /// The place of the text in the data.
+        text_at: Option<[usize; 2]>,
+        structured: Box<RawValue>,
+    },
+    Peer {
+        json: Box<RawValue>,
+        #[serde(default)]
+        failed: bool,
+    },
+    Fault(Failure),
+    Omitted {
+        #[serde(default)]
+        failed: bool,
+    },
+}
+
+impl TryFrom<WrittenEnding> for Ending {
+    type Error = String;
+
+    fn try_from(written: WrittenEnding) -> Result<Self, String> {
+        Ok(match written {
+            WrittenEnding::Native { text, text_at, structured } => {
+                let text = text_at.map_or(Ok(text), |at| twice::text(structured.get(), at))?;
+                Self::Native { text, structured }
+            }
+            WrittenEnding::Peer { json, failed } => Self::Peer { json, failed },
+            WrittenEnding::Fault(failure) => Self::Fault(failure),
+            WrittenEnding::Omitted { failed } => Self::Omitted { failed },
+        })
+    }
 }
 
 impl Ending {

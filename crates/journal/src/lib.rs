@@ -2,7 +2,7 @@
 //!
 //! A project's journal is a folder of segments, text files with one record a line ([`line`]). Every
 //! process appends to a segment that nobody else writes to ([`segment`]), and everybody reads all of
-//! them ([`reader`]). Secrets are hidden before an entry becomes a line ([`making`]).
+//! them ([`reader`]). Secrets are hidden while a call becomes a line ([`making`]).
 
 mod entry;
 mod history;
@@ -14,6 +14,7 @@ pub mod report;
 mod seed;
 mod segment;
 mod syncer;
+mod twice;
 pub mod when;
 mod writer;
 

@@ -101,9 +101,9 @@ impl OpenSegment {
         &self.file
     }
 
-    /// Appends a record, whole or not at all.
-    pub(crate) fn append(&mut self, json: &str) -> io::Result<()> {
-        let (line, chain) = line::line(&self.chain, json);
+    /// Appends a record by its line that only lacks its head, whole or not at all.
+    pub(crate) fn append(&mut self, line: String) -> io::Result<()> {
+        let (line, chain) = line::finish(&self.chain, line);
         if let Err(error) = self.file.write_all_at(&line, self.length) {
             self.trim();
             return Err(error);

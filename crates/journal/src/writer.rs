@@ -15,7 +15,8 @@ use tectum_state::Moment;
 use tokio::sync::Semaphore;
 
 use crate::{
-    Entry, Gap, HookRequest, Record, Start,
+    Gap, HookRequest, Record, Start, line,
+    making::{Draft, Known},
     seed::Seed,
     segment::{OpenSegment, make_room},
     syncer::{SyncPolicy, Syncer},
@@ -62,8 +63,7 @@ struct Shared {
     redactor: LazyLock<Result<Redactor, String>, MakeRedactor>,
     /// The id of this process's run.
     run: String,
-    /// The conversation of the last call, and its name in the journal.
-    last_session: Mutex<Option<(SessionId, String)>>,
+    known: Mutex<Known>,
     own: Mutex<Own>,
     syncer: Arc<Syncer>,
     large: Semaphore,
@@ -89,8 +89,8 @@ impl Writer {
         let syncer = Syncer::new(settings.sync);
         let seed = settings.seed.clone().map(|root| Mutex::new(Seed::new(root, settings.command.clone())));
         let run = format!("r-{:016x}", getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id())));
-        let (own, last_session, large) = (Mutex::default(), Mutex::default(), Semaphore::new(MOST_LARGE));
-        Self(Arc::new(Shared { settings, redactor, run, last_session, own, syncer, large, seed }))
+        let (own, known, large) = (Mutex::default(), Mutex::default(), Semaphore::new(MOST_LARGE));
+        Self(Arc::new(Shared { settings, redactor, run, known, own, syncer, large, seed }))
     }
 
     /// Makes the redactor, beside us: that takes some milliseconds, which the first call need not wait.
@@ -104,7 +104,7 @@ impl Writer {
     pub fn hook(&self, method: &str, path: &str, body: &str, status: u16) {
         let (method, path, body) = (method.to_owned(), path.to_owned(), body.to_owned());
         let request = HookRequest { at: Moment::micros(SystemTime::now()), method, path, body, status };
-        self.0.keep(Record::Hook(request));
+        self.0.keep(|redactor| Ok(line::of(&Record::Hook(request.hidden(redactor)))?));
     }
 
     /// The name of a conversation in the journal.
@@ -122,17 +122,18 @@ impl Recorder for Writer {
     fn record<'a>(&'a self, seen: Seen<'a>) -> Option<Recording<'a>> {
         let size =
             seen.call.args.get().len() + seen.outcome.result.as_ref().map_or(0, |result| result.size());
-        let record = move || Record::Call(Box::new(Entry::of(seen, self.0.session(&seen.call.session))));
         if size <= LARGE {
-            let number = self.0.keep(record());
+            let number = self.0.keep(|redactor| Ok(self.0.draft(seen, redactor).line(redactor)));
             return self.0.syncer.waits().then(|| Box::pin(self.0.syncer.wait(number)) as Recording<'a>);
         }
         Some(Box::pin(async move {
             // It fails only when it is closed, which it never is.
             let _turn = self.0.large.acquire().await;
-            let (shared, record) = (self.0.clone(), record());
+            let draft = self.0.redactor().map(|redactor| self.0.draft(seen, redactor).owned());
+            let shared = self.0.clone();
+            let keep = move || shared.keep(|redactor| Ok(draft?.line(redactor)));
             // It fails only if it panicked, which is told where it does.
-            let kept = tokio::task::spawn_blocking(move || shared.keep(record)).await;
+            let kept = tokio::task::spawn_blocking(keep).await;
             self.0.syncer.wait(kept.unwrap_or_default()).await;
         }))
     }
@@ -155,26 +156,22 @@ impl Recorder for Writer {
 
 impl Shared {
     fn session(&self, session: &SessionId) -> String {
-        let mut last = self.last_session.lock();
-        match &*last {
-            // Most calls are of the same session as the call before.
-            Some((known, name)) if known == session => name.clone(),
-            _ => {
-                let mut hasher = blake3::Hasher::new();
-                hasher.update(self.run.as_bytes()).update(&[0]).update(session.0.as_bytes());
-                let name = format!("s-{}", &hasher.finalize().to_hex()[..16]);
-                *last = Some((session.clone(), name.clone()));
-                name
-            }
-        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.run.as_bytes()).update(&[0]).update(session.0.as_bytes());
+        format!("s-{}", &hasher.finalize().to_hex()[..16])
     }
 
-    /// Appends a record without its secrets; the number of the record.
-    fn keep(&self, record: Record) -> u64 {
+    fn draft<'a>(&self, seen: Seen<'a>, redactor: &Redactor) -> Draft<'a> {
+        Draft::of(seen, |session| self.session(session), &mut self.known.lock(), redactor)
+    }
+
+    /// Appends a record, which gets its line without secrets; the number of the record.
+    fn keep(&self, line: impl FnOnce(&Redactor) -> io::Result<String>) -> u64 {
         let kept = self.redactor().and_then(|redactor| {
-            let (record, json) = record.written(redactor)?;
-            let appended = self.append(&mut self.own.lock(), &json);
-            if let Some(seed) = &self.seed {
+            let line = line(redactor)?;
+            let shown = self.seed.as_ref().map(|seed| (seed, serde_json::from_str(&line[line::HEAD..])));
+            let appended = self.append(&mut self.own.lock(), line);
+            if let Some((seed, Ok(record))) = shown {
                 seed.lock().show(&record);
             }
             appended
@@ -199,10 +196,10 @@ impl Shared {
         gap.calls += 1;
     }
 
-    fn append(&self, own: &mut Own, json: &str) -> io::Result<u64> {
+    fn append(&self, own: &mut Own, line: String) -> io::Result<u64> {
         self.tell_gap(own)?;
-        let segment = self.segment(own, json.len() as u64)?;
-        segment.append(json)?;
+        let segment = self.segment(own, line.len() as u64)?;
+        segment.append(line)?;
         Ok(self.syncer.note(segment.file(), None))
     }
 
@@ -216,9 +213,9 @@ impl Shared {
 
     fn tell_gap(&self, own: &mut Own) -> io::Result<()> {
         let Some(gap) = own.gap.clone() else { return Ok(()) };
-        let json = serde_json::to_string(&Record::Gap(gap.clone())).map_err(io::Error::other)?;
-        let segment = self.segment(own, json.len() as u64)?;
-        segment.append(&json)?;
+        let line = line::of(&Record::Gap(gap.clone()))?;
+        let segment = self.segment(own, line.len() as u64)?;
+        segment.append(line)?;
         self.syncer.note(segment.file(), None);
         tracing::info!(calls = gap.calls, "calls are recorded again");
         own.gap = None;
@@ -237,7 +234,7 @@ impl Shared {
                 None => OpenSegment::begin(folder, before)?,
             };
             let is_new = next.is_empty();
-            let begun = self.start(before.filter(|_| is_new)).and_then(|json| next.append(&json));
+            let begun = self.start(before.filter(|_| is_new)).and_then(|line| next.append(line));
             if let Err(error) = begun {
                 if is_new {
                     // A segment without a record helps nobody.
@@ -264,7 +261,7 @@ impl Shared {
             directory: self.settings.directory.display().to_string(),
             follows: follows.map(OpenSegment::name),
         };
-        serde_json::to_string(&Record::Start(start)).map_err(io::Error::other)
+        Ok(line::of(&Record::Start(start))?)
     }
 
     fn close(&self) {

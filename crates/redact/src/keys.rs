@@ -41,6 +41,8 @@ pub(crate) struct Keys {
     /// The search for stems; `None` on processors without the instructions.
     stems: Option<Searcher>,
     words: AhoCorasick,
+    /// The length of the longest word.
+    longest: usize,
     /// Where an option begins, and the rest of each that may have a secret.
     option: Finder<'static>,
     options: Vec<&'static str>,
@@ -49,22 +51,33 @@ pub(crate) struct Keys {
 impl Keys {
     /// A text with one of these words, in any letter case, has a key.
     pub(crate) fn new(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let words: Vec<String> = words.into_iter().collect();
+        let longest = words.iter().map(String::len).max().unwrap_or_default();
         let words = AhoCorasick::new(words).map_err(|error| error.to_string())?;
         let options = rules::openings().filter_map(|opening| opening.strip_prefix(OPTION)).collect();
-        Ok(Self { stems: Searcher::new(STEMS), words, option: Finder::new(OPTION), options })
+        Ok(Self { stems: Searcher::new(STEMS), words, longest, option: Finder::new(OPTION), options })
     }
 
     /// True if a text may hold a value that a name or a rule marks as secret.
     pub(crate) fn any(&self, text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
         let bytes = lower.as_bytes();
-        let has_stem = self.stems.as_ref().is_none_or(|stems| stems.find(bytes).is_some());
-        (has_stem && self.words.is_match(bytes))
+        self.has_word(bytes)
             || self.option.find_iter(bytes).any(|at| self.is_option(&bytes[at + OPTION.len()..]))
             || memchr::memchr2_iter(b'?', b'&', bytes).any(|at| is_parameter(&bytes[at + 1..]))
             || SHORT.iter().any(|word| find(bytes, word.as_bytes()).is_some())
             // A login in an address, which has no word of its own.
             || (memchr::memchr(b'@', bytes).is_some() && find(bytes, b":/").is_some())
+    }
+
+    /// True if a text has one of the words; only around a stem there can be one.
+    fn has_word(&self, bytes: &[u8]) -> bool {
+        let Some(stems) = &self.stems else { return self.words.is_match(bytes) };
+        stems.find_iter(bytes).any(|stem| {
+            let around =
+                stem.start().saturating_sub(self.longest)..bytes.len().min(stem.end() + self.longest);
+            self.words.is_match(&bytes[around])
+        })
     }
 
     /// True if this text begins with an option that may have a secret, after its first dash.

@@ -72,15 +72,22 @@ impl Redactor {
     /// The JSON text with secrets hidden. A text that is not JSON is hidden whole, unless it has nothing to
     /// hide.
     pub fn hide(&self, json: String) -> String {
-        let Some(finder) = &self.finder else { return json };
-        if finder.is_quiet(&json) {
-            return json;
+        match self.json(&json) {
+            Cow::Borrowed(_) => json,
+            Cow::Owned(hidden) => hidden,
         }
+    }
+
+    /// Like `hide`, for a text that stays with its owner.
+    pub fn json<'t>(&self, json: &'t str) -> Cow<'t, str> {
+        let Some(finder) = self.finder.as_ref().filter(|finder| !finder.is_quiet(json)) else {
+            return Cow::Borrowed(json);
+        };
         let mut edits = Vec::new();
-        match json::find(finder, &json, 0, &mut edits) {
-            Ok(()) if edits.is_empty() => json,
-            Ok(()) => edits::apply(&json, edits),
-            Err(json::NotJson) => format!("{{\"omitted\":\"{HIDDEN}\"}}"),
+        match json::find(finder, json, 0, &mut edits) {
+            Ok(()) if edits.is_empty() => Cow::Borrowed(json),
+            Ok(()) => Cow::Owned(edits::apply(json, edits)),
+            Err(json::NotJson) => Cow::Owned(format!("{{\"omitted\":\"{HIDDEN}\"}}")),
         }
     }
 
