@@ -93,7 +93,11 @@ pub(crate) fn run(plan: &JournalPlan) -> Result<()> {
     let (said, took) = rig.run(&["replay", "last", "--json"])?;
     let calls = serde_json::from_str::<Value>(&said)?["calls"].as_u64().context("calls")?;
     let (_, empty) = rig.run(&["log", "list", "--json"])?;
-    say("replay, calls a second (aim: 10000)", calls as f64 / took.saturating_sub(empty).as_secs_f64(), "")
+    say("replay, calls a second (aim: 10000)", calls as f64 / took.saturating_sub(empty).as_secs_f64(), "")?;
+    let (always, syncs) = together(&rig.place, SyncPolicy::Always)?;
+    say("records a second that 64 callers wait for, `always`", always, &format!("with {syncs} syncs"))?;
+    let (off, _) = together(&rig.place, SyncPolicy::Off)?;
+    say("the same with `off`", off, "")
 }
 
 fn say(what: &str, figure: f64, unit: &str) -> Result<()> {
@@ -124,11 +128,10 @@ impl Rig {
     }
 }
 
-/// Records calls as an agent makes them: short arguments, results of some lines.
-fn write(folder: &Path, project: &Path, entries: usize) -> Result<()> {
+fn writer(folder: &Path, project: &Path, sync: SyncPolicy) -> Writer {
     let settings = Settings {
         folder: folder.to_owned(),
-        sync: SyncPolicy::Off,
+        sync,
         segment: 8 << 20,
         most: u64::MAX,
         longest: Duration::from_secs(24 * 60 * 60),
@@ -136,7 +139,50 @@ fn write(folder: &Path, project: &Path, entries: usize) -> Result<()> {
         command: "bench".into(),
         directory: project.to_owned(),
     };
-    let writer = Writer::new(settings, || Redactor::new(&[], &[]));
+    Writer::new(settings, || Redactor::new(&[], &[]))
+}
+
+/// The calls a second of 64 callers that each wait for their record, and the syncs for all of them.
+fn together(place: &Path, sync: SyncPolicy) -> Result<(f64, u64)> {
+    const CALLERS: usize = 64;
+    const EACH: usize = 200;
+    let writer = writer(&place.join(format!("{sync:?}")), place, sync);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let start = Instant::now();
+    runtime.block_on(async {
+        let mut callers = tokio::task::JoinSet::new();
+        for _ in 0..CALLERS {
+            let writer = writer.clone();
+            callers.spawn(async move {
+                for _ in 0..EACH {
+                    let args = to_raw_value(&json!({ "path": "src/main.rs" }))?;
+                    let call = Call::new(SessionId::new("together"), "read_file", args);
+                    let reply = NativeReply { text: "x".into(), structured: json!({"content": "x"}).to_string() };
+                    let outcome = Outcome {
+                        call: call.id,
+                        result: Ok(Payload::Native(reply)),
+                        directives: Vec::new(),
+                        paths: Vec::new(),
+                        took: Duration::from_micros(20),
+                    };
+                    let (trail, tools) = (Trail::default(), Snapshot::default());
+                    let seen = Seen { call: &call, outcome: &outcome, trail: &trail, tools: &tools };
+                    if let Some(recording) = writer.record(seen) {
+                        recording.await;
+                    }
+                }
+                Ok::<_, anyhow::Error>(())
+            });
+        }
+        callers.join_all().await.into_iter().collect::<Result<()>>()
+    })?;
+    let rate = (CALLERS * EACH) as f64 / start.elapsed().as_secs_f64();
+    Ok((rate, writer.syncs()))
+}
+
+/// Records calls as an agent makes them: short arguments, results of some lines.
+fn write(folder: &Path, project: &Path, entries: usize) -> Result<()> {
+    let writer = writer(folder, project, SyncPolicy::Off);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut random = Text::seeded(7);
     // Tools that take a path alone, so that a replay reads their arguments.

@@ -49,6 +49,16 @@ struct Unsynced {
     stopped: bool,
     /// Why the last sync failed.
     trouble: Option<String>,
+    /// The number of syncs so far.
+    syncs: u64,
+    last: LastSync,
+}
+
+/// What the last sync tells about the next one.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastSync {
+    records: u64,
+    took: Duration,
 }
 
 impl Syncer {
@@ -80,7 +90,7 @@ impl Syncer {
         if state.thread.is_none() {
             // Nobody else would sync it.
             self.sync(&mut state);
-        } else if waited_for {
+        } else if waited_for || state.written - *self.synced.borrow() == state.last.records {
             self.wake.notify_one();
         }
         state.written
@@ -102,6 +112,11 @@ impl Syncer {
     /// Why records may not be on the disk although they were written.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.state.lock().trouble.clone()
+    }
+
+    /// How often the disk was waited for.
+    pub(crate) fn syncs(&self) -> u64 {
+        self.state.lock().syncs
     }
 
     /// Syncs the rest and ends the thread.
@@ -132,9 +147,18 @@ impl Syncer {
             if state.files.is_empty() {
                 return;
             }
-            if self.policy == SyncPolicy::Interval {
-                let until = Instant::now() + INTERVAL;
-                while !state.stopped && !self.wake.wait_until(&mut state, until).timed_out() {}
+            let is_gathered = |state: &Unsynced| match self.policy {
+                SyncPolicy::Always => state.written - *self.synced.borrow() >= state.last.records,
+                SyncPolicy::Interval | SyncPolicy::Off => false,
+            };
+            // Callers that the last sync let go are about to call again: one sync for all of them is
+            // quicker than one for the first and another for the rest.
+            let patience = if self.waits() { state.last.took / 2 } else { INTERVAL };
+            let until = Instant::now() + patience;
+            while !state.stopped && !is_gathered(&state) {
+                if self.wake.wait_until(&mut state, until).timed_out() {
+                    break;
+                }
             }
             self.sync(&mut state);
         }
@@ -143,12 +167,15 @@ impl Syncer {
     /// Syncs what was written so far; others may write meanwhile.
     fn sync(&self, state: &mut MutexGuard<'_, Unsynced>) {
         let (files, written) = (std::mem::take(&mut state.files), state.written);
+        let began = Instant::now();
         let synced = MutexGuard::unlocked(state, || files.iter().try_for_each(sync_one));
         if let Err(error) = &synced {
             tracing::error!(%error, "the journal is not on the disk");
         }
         state.trouble = synced.err().map(|error| error.to_string());
-        self.synced.send_replace(written);
+        state.syncs += 1;
+        let before = self.synced.send_replace(written);
+        state.last = LastSync { records: written - before, took: began.elapsed() };
     }
 }
 

@@ -112,6 +112,11 @@ impl Writer {
         self.0.session(session)
     }
 
+    /// How often the disk was waited for so far.
+    pub fn syncs(&self) -> u64 {
+        self.0.syncer.syncs()
+    }
+
     /// Syncs what is left and lets go of the segment, so that the next process can continue it.
     pub fn close(&self) {
         self.0.close();

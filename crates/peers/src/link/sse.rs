@@ -81,11 +81,11 @@ impl Sse {
         }
         let body = Bytes::from(message.bytes);
         let shared = self.0.clone();
-        if let Some(RequestHead { id, .. }) = message.request {
+        if let Some(RequestHead { id, headers, .. }) = message.request {
             let before = shared.order.so_far();
             self.0.spawn(async move {
                 before.cancelled().await;
-                if let Err(loss) = shared.post(body, Some(id)).await {
+                if let Err(loss) = shared.post(body, &headers, Some(id)).await {
                     shared.inbox.fail(id, loss);
                 }
             });
@@ -95,7 +95,7 @@ impl Sse {
         let turn = turn.ok_or_else(|| Loss::Failed("it does not take what it is sent".into()))?;
         self.0.spawn(async move {
             turn.come().await;
-            if let Ok(Err(loss)) = tokio::time::timeout(ACCEPTS, shared.post(body, None)).await {
+            if let Ok(Err(loss)) = tokio::time::timeout(ACCEPTS, shared.post(body, &[], None)).await {
                 tracing::debug!(why = %loss, "a notification was not taken");
             }
         });
@@ -119,11 +119,12 @@ impl SseServer {
     }
 
     /// Posts one message. Some servers answer on the spot what belongs on the stream.
-    async fn post(&self, body: Bytes, id: Option<u64>) -> Result<(), Loss> {
-        let headers = HeaderMap::from_iter([
+    async fn post(&self, body: Bytes, beside: &[(String, String)], id: Option<u64>) -> Result<(), Loss> {
+        let mut headers = HeaderMap::from_iter([
             (ACCEPT, HeaderValue::from_static("application/json, text/event-stream")),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         ]);
+        http::add_beside(&mut headers, beside, false);
         let response = self.address.send(Method::POST, &self.endpoint, headers, body).await;
         let response = response.map_err(|unsent| unsent.loss)?;
         let (status, headers) = (response.status(), response.headers().clone());

@@ -25,6 +25,7 @@ pub(super) use self::{
     address::{Address, ClientKind, broken, client, collect, status_words},
     deliver::{deliver, feed, take, take_shared},
     request::is_stream,
+    session::add_beside,
     turns::SendOrder,
 };
 use super::{Hello, Inbox, Outgoing, RequestHead};

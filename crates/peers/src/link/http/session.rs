@@ -122,14 +122,7 @@ impl HttpSession {
         {
             headers.insert(NAME, name);
         }
-        let traces = |name: &String| TRACE_FIELDS.contains(&name.as_str());
-        for (name, value) in head.headers.iter().filter(|(name, _)| modern || traces(name)) {
-            if let (Ok(name), Ok(value)) =
-                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
-            {
-                headers.insert(name, value);
-            }
-        }
+        add_beside(&mut headers, &head.headers, modern);
         headers
     }
 
@@ -169,5 +162,17 @@ impl HttpSession {
             headers.insert(LAST_EVENT, last);
         }
         self.address.send(Method::GET, self.address.url(), headers, Bytes::new()).await
+    }
+}
+
+/// Adds the headers that stand beside a request's body: the trace it belongs to, and the values of
+/// arguments where the server is of the newer era.
+pub(in crate::link) fn add_beside(headers: &mut HeaderMap, beside: &[(String, String)], modern: bool) {
+    let traces = |name: &String| TRACE_FIELDS.contains(&name.as_str());
+    for (name, value) in beside.iter().filter(|(name, _)| modern || traces(name)) {
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        {
+            headers.insert(name, value);
+        }
     }
 }

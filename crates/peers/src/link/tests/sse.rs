@@ -62,6 +62,10 @@ async fn everything_comes_on_one_stream() {
     assert!(next(&mut exchange).await.contains("\"progress\":1"));
     assert_eq!(next(&mut exchange).await, r#"answer {"ok":true}"#);
     assert_eq!(fake.find("POST tools/call").await.query, "s=1");
+    let trace = vec![("traceparent".to_owned(), "00-1".to_owned())];
+    let ask = Ask { method: "tools/list", name: None, headers: trace, owner: None, operation: None };
+    link.request(ask, |_| "{}".into()).expect("sent").answer().await.expect("answered").expect("a result");
+    assert_eq!(fake.find("POST tools/list").await.header("traceparent"), Some("00-1"));
     let refused = call(&link, "refused").await.expect_err("refused");
     assert!(refused["loss"].as_str().is_some_and(|why| why.contains("HTTP 500")), "{refused}");
 
