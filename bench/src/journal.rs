@@ -153,6 +153,7 @@ fn write(folder: &Path, project: &Path, entries: usize) -> Result<()> {
             let text = format!("needle number{number}\n{}\n{}\n", random.line(), random.line());
             let structured = json!({ "path": path, "lines": 3 }).to_string();
             let outcome = Outcome {
+                edited: None,
                 call: call.id,
                 result: Ok(Payload::Native(NativeReply { text, structured })),
                 directives: Vec::new(),

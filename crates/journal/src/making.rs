@@ -47,10 +47,15 @@ impl Entry {
                 .judged
                 .as_ref()
                 .map(|(judgement, rule)| Verdict { judgement: judgement.to_string(), rule: rule.clone() }),
-            asked: trail.asked.map(|asked| Asked {
-                by: asked.by.map(ToOwned::to_owned),
+            asked: trail.asked.as_ref().map(|asked| Asked {
+                id: asked.id.as_deref().map(ToOwned::to_owned),
+                by: asked.by.as_deref().map(ToOwned::to_owned),
                 approved: asked.approved,
                 waited: u64::try_from(asked.waited.as_micros()).unwrap_or(u64::MAX),
+                instead_of: asked.instead_of.as_ref().map(|args| match args.get().len() {
+                    bytes if bytes > MOST => omitted(bytes),
+                    _ => args.clone(),
+                }),
             }),
             paths: outcome.paths.iter().map(|path| path.as_str().to_owned()).collect(),
             sandbox: sandbox(&ending),
@@ -76,6 +81,7 @@ impl Entry {
             tool: text(self.tool),
             args: json(self.args),
             verdict: self.verdict.map(|verdict| Verdict { rule: text(verdict.rule), ..verdict }),
+            asked: self.asked.map(|asked| Asked { instead_of: asked.instead_of.map(json), ..asked }),
             paths: self.paths.into_iter().map(text).collect(),
             ending: match self.ending {
                 Ending::Native { text: said, structured } => {
