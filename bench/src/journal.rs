@@ -157,12 +157,14 @@ fn together(place: &Path, sync: SyncPolicy) -> Result<(f64, u64)> {
                 for _ in 0..EACH {
                     let args = to_raw_value(&json!({ "path": "src/main.rs" }))?;
                     let call = Call::new(SessionId::new("together"), "read_file", args);
-                    let reply = NativeReply { text: "x".into(), structured: json!({"content": "x"}).to_string() };
+                    let reply =
+                        NativeReply { text: "x".into(), structured: json!({"content": "x"}).to_string() };
                     let outcome = Outcome {
                         call: call.id,
                         result: Ok(Payload::Native(reply)),
                         directives: Vec::new(),
                         paths: Vec::new(),
+                        edited: None,
                         took: Duration::from_micros(20),
                     };
                     let (trail, tools) = (Trail::default(), Snapshot::default());
@@ -199,6 +201,7 @@ fn write(folder: &Path, project: &Path, entries: usize) -> Result<()> {
             let text = format!("needle number{number}\n{}\n{}\n", random.line(), random.line());
             let structured = json!({ "path": path, "lines": 3 }).to_string();
             let outcome = Outcome {
+                edited: None,
                 call: call.id,
                 result: Ok(Payload::Native(NativeReply { text, structured })),
                 directives: Vec::new(),

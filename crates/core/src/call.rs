@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tectum_security::RawPath;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Asker, CallId, Directive, Fault, SessionId, ToolName};
+use crate::{Approver, CallId, Directive, Fault, SessionId, ToolName};
 
 /// A request to run one tool once.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub struct Call {
     pub room: usize,
     /// Cancelled when the client disconnects; `None` if a disconnect cannot be detected.
     pub left: Option<CancellationToken>,
-    /// The way to the person who is asked if a rule requires consent to this call.
-    pub asker: Asker,
+    /// Who asks about this call if a rule requires consent; the house's own approver if absent.
+    pub approver: Option<Arc<dyn Approver>>,
 }
 
 impl Call {
@@ -46,7 +46,7 @@ impl Call {
             progress: Progress::none(),
             room: usize::MAX,
             left: None,
-            asker: Asker::none(),
+            approver: None,
         }
     }
 }
@@ -118,6 +118,8 @@ pub struct Outcome {
     pub directives: Vec<Directive>,
     /// The files and directories the call was allowed to touch, as it named them; none for a refusal.
     pub paths: Vec<RawPath>,
+    /// The arguments that a person put in the place of the caller's own.
+    pub edited: Option<Box<RawValue>>,
     /// The duration from the first station to the last.
     pub took: Duration,
 }
@@ -125,7 +127,14 @@ pub struct Outcome {
 impl Outcome {
     /// The outcome of a call that did nothing.
     pub(crate) fn fault(call: CallId, fault: Fault) -> Self {
-        Self { call, result: Err(fault), directives: Vec::new(), paths: Vec::new(), took: Duration::ZERO }
+        Self {
+            call,
+            result: Err(fault),
+            directives: Vec::new(),
+            paths: Vec::new(),
+            edited: None,
+            took: Duration::ZERO,
+        }
     }
 
     /// True if the call failed, or if the tool says so in its result.

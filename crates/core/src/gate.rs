@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tectum_security::{Abandoned, Access, Allowlist, Denied, Hide, Kind, RawPath, SafePath};
 
 use crate::{
-    Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, ToolName, World, ruling::Ruling,
+    Asks, Call, Fault, FaultKind, Grants, Judgement, Prepared, Rules, ToolName, World, ruling::Ruling,
 };
 
 /// The rules and the allowlist of this house at one moment.
@@ -28,7 +28,7 @@ pub enum Verdict {
     /// The call may run with these capabilities, and the rule that says so.
     Allow(Grants, String),
     /// A person decides first.
-    Ask(Question, Grants),
+    Ask(Asks, Grants),
     /// The call is refused.
     Deny(Fault),
 }
@@ -96,7 +96,10 @@ impl Gate {
         match judgement {
             Judgement::Allow => Verdict::Allow(grants, why),
             Judgement::Ask => {
-                Verdict::Ask(question(call, part.map(|part| &part.text).or(names.first()), why), grants)
+                let subject = part.map(|part| &part.text).or(names.first()).cloned().unwrap_or_default();
+                let origin = self.rules.origin(&why);
+                let subjects = subjects.all().chain(renamed.here.iter().cloned()).collect();
+                Verdict::Ask(Asks { subject, subjects, rule: why, origin }, grants)
             }
             Judgement::Deny => Verdict::Deny(refused(call, &why)),
         }
@@ -228,10 +231,4 @@ fn together(mut denials: Vec<Fault>) -> Fault {
         lines.push(format!("and {} more", count - MOST_DENIALS));
     }
     Fault::new(FaultKind::Permission, lines.join("\n")).hint(hints.join("; "))
-}
-
-fn question(call: &Call, subject: Option<&String>, rule: String) -> Question {
-    let subject = subject.cloned().unwrap_or_default();
-    let (call, tool, args) = (call.id, call.tool.clone(), call.args.get().to_owned());
-    Question { call, tool, subject, args, rule, by: Arc::default() }
 }

@@ -1,6 +1,8 @@
 //! The record of every call, refused ones too. Who keeps it is elsewhere; this is the interface.
 
-use std::{fmt, pin::Pin, time::Duration};
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+
+use serde_json::value::RawValue;
 
 use crate::{Call, Effect, Fault, Judgement, Outcome, Snapshot};
 
@@ -29,14 +31,18 @@ pub struct Trail {
 }
 
 /// A question that was asked about a call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Asked {
+    /// The id of the question; `None` if nobody was asked.
+    pub id: Option<Arc<str>>,
     /// Who answered; `None` if nobody did.
-    pub by: Option<&'static str>,
+    pub by: Option<Arc<str>>,
     /// True if the call may run.
     pub approved: bool,
     /// The time from the question to its end.
     pub waited: Duration,
+    /// The arguments that the call came with, if a person put others in their place.
+    pub instead_of: Option<Box<RawValue>>,
 }
 
 /// The future of a record that is being made.

@@ -4,8 +4,8 @@
 //! bring that and meet here. The walk is [`Tectum::call`]; every station on it has a file of its own.
 
 pub mod anchors;
+pub mod approval;
 pub mod call;
-pub mod desk;
 pub mod directives;
 pub mod effects;
 mod execute;
@@ -26,8 +26,8 @@ pub mod tool;
 mod walking;
 
 pub use anchors::{Anchor, Anchors};
+pub use approval::{Approver, Asking, Asks, Consent, Decided, Noted, Question, Ruling};
 pub use call::{Call, Client, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote};
-pub use desk::{AskId, Asker, Asking, Decision, Desk, Inquiry, Question};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};
 pub use fault::{Fault, FaultKind};

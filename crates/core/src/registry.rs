@@ -77,6 +77,16 @@ impl Snapshot {
         self.infos.get(name)
     }
 
+    /// True if both define a tool alike.
+    pub fn defines_alike(&self, other: &Self, tool: &str) -> bool {
+        let said = |tools: &Self| {
+            let info = tools.tool(tool)?;
+            let theirs = info.server.as_ref().map(|server| server.definition.clone());
+            Some((info.description.clone(), info.input_schema.clone(), theirs))
+        };
+        said(self) == said(other)
+    }
+
     /// The tool whose rules decide which files a model is shown besides its calls.
     pub fn reader(&self) -> Option<&ToolName> {
         self.reader.as_ref()

@@ -197,6 +197,15 @@ impl Rules {
         }
     }
 
+    /// The place where the rule or the default stands that a reason names.
+    pub(crate) fn origin(&self, why: &str) -> Option<Origin> {
+        let named = |rule: &&Rule| why.contains(&rule.to_string());
+        let rule = self.deny.iter().chain(&self.ask).find(named).map(|rule| rule.origin.clone());
+        let default =
+            || self.default.as_ref().filter(|_| why.starts_with("default ")).map(|set| set.1.clone());
+        rule.or_else(default)
+    }
+
     /// The judgement if no rule matches.
     fn fallback(&self, world: World) -> (Judgement, String) {
         match (&self.default, world) {

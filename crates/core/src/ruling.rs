@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tectum_security::{Allowlist, RawPath};
 
-use crate::{Judgement, Part, Prepared, Rules, Subject, World};
+use crate::{Judgement, Origin, Part, Prepared, Rules, Subject, World};
 
 /// The rules of a gate.
 #[derive(Debug)]
@@ -22,6 +22,13 @@ pub(crate) struct Names {
     pub(crate) here: Vec<String>,
     anchored: Option<Vec<String>>,
     parts: Vec<Part>,
+}
+
+impl Names {
+    /// All of them: what the call does, then what it touches.
+    pub(crate) fn all(&self) -> impl Iterator<Item = String> {
+        self.parts.iter().map(|part| part.text.clone()).chain(self.here.iter().cloned())
+    }
 }
 
 /// A judgement, its reason, and the part of the call it is about.
@@ -49,6 +56,11 @@ impl Ruling {
         };
         let parts = names.parts.iter().map(|part| both(Some(part)));
         parts.reduce(|first, next| if next.0 > first.0 { next } else { first }).unwrap_or_else(|| both(None))
+    }
+
+    /// The place where the rule or the default stands that a reason names.
+    pub(crate) fn origin(&self, why: &str) -> Option<Origin> {
+        self.all().find_map(|rules| rules.origin(why))
     }
 
     /// True if a rule denies the tool whatever its arguments.

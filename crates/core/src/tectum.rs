@@ -10,8 +10,9 @@ use arc_swap::ArcSwap;
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    Asked, Call, Ctx, Desk, Effect, Effects, Fault, FaultKind, Gate, Grants, Judgement, Outcome, Payload,
-    Prepared, Recorder, Registry, Seen, Snapshot, Tap, Tapped, Trail, Verdict,
+    Approver, Asked, Asks, Call, Consent, Ctx, Effect, Effects, Fault, FaultKind, Gate, Grants, Judgement,
+    Noted, Outcome, Payload, Prepared, Question, Recorder, Registry, Ruling, Seen, Snapshot, Tap, Tapped,
+    Trail, Verdict, Wants,
     execute::{caught, execute},
     provider::Done,
     step::{Checks, Step},
@@ -37,7 +38,7 @@ pub struct Tectum {
 struct Rooms {
     registry: Registry,
     gate: ArcSwap<Gate>,
-    desk: Desk,
+    approver: OnceLock<Arc<dyn Approver>>,
     tap: Tap,
     effects: Effects,
     recorder: OnceLock<Arc<dyn Recorder>>,
@@ -62,7 +63,7 @@ impl Tectum {
             rooms: Arc::new(Rooms {
                 registry: Registry::new(tools),
                 gate: ArcSwap::from_pointee(gate),
-                desk: Desk::default(),
+                approver: OnceLock::new(),
                 tap: Tap::default(),
                 effects: Effects::default(),
                 recorder: OnceLock::new(),
@@ -87,9 +88,9 @@ impl Tectum {
         self.rooms.gate.store(Arc::new(gate));
     }
 
-    /// The desk, where people are asked.
-    pub fn desk(&self) -> &Desk {
-        &self.rooms.desk
+    /// Who asks people about calls; made by this if there was none.
+    pub fn approver(&self, make: impl FnOnce() -> Arc<dyn Approver>) -> &Arc<dyn Approver> {
+        self.rooms.approver.get_or_init(make)
     }
 
     /// The tap, where calls can be watched.
@@ -137,14 +138,14 @@ impl Tectum {
     }
 
     /// Runs a call on its own or as a step with others, unless its edge refuses it.
-    fn run(&self, call: Call, tools: Arc<Snapshot>, step: Result<Option<Step>, Fault>) -> Walking {
+    fn run(&self, mut call: Call, tools: Arc<Snapshot>, step: Result<Option<Step>, Fault>) -> Walking {
         let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
         let house = self.clone();
         let walk = Box::pin(async move {
             let mut trail = Trail::default();
             let walked = match step {
                 // A panic beside the work ends the call, too; it is recorded like any other end.
-                Ok(step) => caught(pin!(house.walk(&call, &tools, step, started, &mut trail))).await,
+                Ok(step) => caught(pin!(house.walk(&mut call, &tools, step, started, &mut trail))).await,
                 Err(fault) => Err(fault),
             };
             let outcome = walked.unwrap_or_else(|fault| Outcome::fault(id, fault));
@@ -159,7 +160,7 @@ impl Tectum {
 
     async fn walk(
         &self,
-        call: &Call,
+        call: &mut Call,
         tools: &Snapshot,
         step: Option<Step>,
         started: Instant,
@@ -187,7 +188,9 @@ impl Tectum {
             }
             Err(fault) => (Err(fault), Vec::new()),
         };
-        let outcome = Outcome { call: call.id, result, directives, paths, took: started.elapsed() };
+        let edited = trail.asked.as_ref().is_some_and(|asked| asked.instead_of.is_some());
+        let edited = edited.then(|| call.args.clone());
+        let outcome = Outcome { call: call.id, result, directives, paths, edited, took: started.elapsed() };
         if alone {
             self.rooms.effects.apply(call.id, &outcome.directives);
         }
@@ -199,49 +202,106 @@ impl Tectum {
     /// checks of a call that runs with others begin with the cheapest.
     async fn clear(
         &self,
-        call: &Call,
+        call: &mut Call,
         tools: &Snapshot,
         step: Option<Step>,
         trail: &mut Trail,
     ) -> Result<Cleared, Fault> {
-        let (prepared, checks) = match step {
+        let (mut prepared, checks) = match step {
             None => (tools.find(&call.tool)?.prepare(call)?, None),
             Some(Step { prepared, checks }) => {
                 checks.first(call)?;
                 (prepared?, Some(checks))
             }
         };
-        trail.effect = Some(prepared.effect);
-        let (judgement, rule, passed) = match self.gate().judge(call, &prepared) {
-            Verdict::Allow(grants, rule) => (Judgement::Allow, rule, Ok((None, grants))),
-            Verdict::Ask(asks, grants) => (Judgement::Ask, asks.rule.clone(), Ok((Some(asks), grants))),
-            Verdict::Deny(fault) => (Judgement::Deny, fault.message.clone(), Err(fault)),
-        };
-        trail.judged = Some((judgement, rule));
-        let (question, grants) = passed?;
-        if let Some(recorder) = self.rooms.recorder.get().filter(|_| prepared.effect != Effect::Read) {
-            recorder.ready_for(call)?;
-        }
+        let (mut asks, mut grants) = self.judge(call, &prepared, trail)?;
         if let Some(checks) = &checks
             && let Some(known) = checks.behind_gate(call)?
         {
             return Ok(Cleared::Known(known));
         }
-        if let Some(question) = question {
-            let (began, by) = (Instant::now(), question.by.clone());
-            let answer = tokio::select! {
-                answer = call.asker.ask(&self.rooms.desk, question) => Some(answer),
-                () = call.cancel.cancelled() => None,
-            };
-            let approved = matches!(answer, Some(Ok(())));
-            trail.asked = Some(Asked { by: by.get().copied(), approved, waited: began.elapsed() });
-            answer.transpose()?;
+        let (mut consent, mut newer) = (None, None);
+        while let Some(asked) = asks {
+            let among = newer.as_deref().unwrap_or(tools);
+            let asking = self.ask(call, among, &prepared.wants, (&asked, &grants), consent.take(), trail);
+            let Ruling::Agreed(agreed) = Box::pin(asking).await? else { break };
+            // Rules, files and tools may have changed while the person thought: it is judged as they are
+            // now, and runs only if that is what the person saw.
+            let registered = self.registry().snapshot();
+            let changed = !registered.defines_alike(among, &call.tool);
+            if changed {
+                newer = Some(registered);
+            }
+            let edited = agreed.edited.clone();
+            consent = Some(agreed);
+            if changed || edited.is_some() {
+                if let (Some(edited), Some(asked)) = (edited, &mut trail.asked) {
+                    asked.instead_of.get_or_insert(std::mem::replace(&mut call.args, edited));
+                }
+                prepared = newer.as_deref().unwrap_or(tools).find(&call.tool)?.prepare(call)?;
+            }
+            (asks, grants) = self.judge(call, &prepared, trail)?;
         }
         // The caller may have left while the call waited for a person or for other calls.
         if call.cancel.is_cancelled() {
             return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
         Ok(Cleared::Run(prepared, grants, checks))
+    }
+
+    /// The gate, and whether the call could be recorded.
+    fn judge(
+        &self,
+        call: &Call,
+        prepared: &Prepared,
+        trail: &mut Trail,
+    ) -> Result<(Option<Asks>, Grants), Fault> {
+        trail.effect = Some(prepared.effect);
+        let (judgement, rule, passed) = match self.gate().judge(call, prepared) {
+            Verdict::Allow(grants, rule) => (Judgement::Allow, rule, Ok((None, grants))),
+            Verdict::Ask(asks, grants) => (Judgement::Ask, asks.rule.clone(), Ok((Some(asks), grants))),
+            Verdict::Deny(fault) => (Judgement::Deny, fault.message.clone(), Err(fault)),
+        };
+        trail.judged = Some((judgement, rule));
+        let passed = passed?;
+        if let Some(recorder) = self.rooms.recorder.get().filter(|_| prepared.effect != Effect::Read) {
+            recorder.ready_for(call)?;
+        }
+        Ok(passed)
+    }
+
+    /// Has a person asked about a call, and notes for the record what came of it.
+    async fn ask(
+        &self,
+        call: &Call,
+        tools: &Snapshot,
+        wants: &Wants,
+        (asks, grants): (&Asks, &Grants),
+        before: Option<Consent>,
+        trail: &mut Trail,
+    ) -> Result<Ruling, Fault> {
+        let began = Instant::now();
+        let tool = tools.tool(&call.tool);
+        let question = Question { call, tool, wants, grants, asks, noted: Noted::default() };
+        let answer = match call.approver.as_ref().or_else(|| self.rooms.approver.get()) {
+            None => Err(asks.nobody_to_ask(&call.tool)),
+            Some(approver) => tokio::select! {
+                answer = approver.ask(&question, before) => answer,
+                () = call.cancel.cancelled() => {
+                    Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"))
+                }
+            },
+        };
+        let Noted { id, by } = question.noted;
+        let earlier = trail.asked.take();
+        trail.asked = Some(Asked {
+            id: id.into_inner().or_else(|| earlier.as_ref()?.id.clone()),
+            by: by.into_inner().or_else(|| earlier.as_ref()?.by.clone()),
+            approved: answer.is_ok(),
+            waited: began.elapsed() + earlier.as_ref().map_or(Duration::ZERO, |earlier| earlier.waited),
+            instead_of: earlier.and_then(|earlier| earlier.instead_of),
+        });
+        answer
     }
 
     async fn execute(&self, call: &Call, prepared: Prepared, grants: Grants) -> Result<Done, Fault> {

@@ -113,16 +113,22 @@ pub struct Verdict {
 }
 
 /// A question about a call, and its answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Asked {
-    /// Who answered: `client` for the person behind the call, `desk` for whoever sees all questions;
-    /// `None` if nobody did.
+    /// The id of the question; `None` if nobody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Who answered: `client` for the person behind the call, `session` for an earlier answer that is
+    /// remembered, else the place where it was answered; `None` if nobody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// True if the call may run.
     pub approved: bool,
     /// The time from the question to its answer, in microseconds.
     pub waited: u64,
+    /// The arguments that the call came with, if a person put others in their place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<Box<RawValue>>,
 }
 
 /// How a call ended.

@@ -4,6 +4,7 @@
 use std::{borrow::Cow, fmt::Write as _, ops::Range, sync::Arc, time::SystemTime};
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tectum_core::{
     Call, CallId, Client as Caller, Effect, Fault, Judgement, NativeReply, Payload, PeerReply, Seen,
     SessionId,
@@ -74,6 +75,8 @@ pub(crate) struct Draft<'a> {
     server: Option<String>,
     effect: Option<&'static str>,
     asked: Option<Asked>,
+    /// The arguments that it came with, if a person put others in their place: a member of `asked`.
+    instead_of: Option<Cow<'a, str>>,
     tool: Cow<'a, str>,
     args: Cow<'a, str>,
     paths: Vec<Cow<'a, str>>,
@@ -127,13 +130,16 @@ impl<'a> Draft<'a> {
             verdict: trail.judged.as_ref().map(|judged| known.verdict(judged, redactor)),
             server: server.map(|server| server.server.to_string()),
             effect: trail.effect.map(effect_word),
-            asked: trail.asked.map(|asked| Asked {
-                by: asked.by.map(ToOwned::to_owned),
+            asked: trail.asked.as_ref().map(|asked| Asked {
+                id: asked.id.as_deref().map(ToOwned::to_owned),
+                by: asked.by.as_deref().map(ToOwned::to_owned),
                 approved: asked.approved,
                 waited: u64::try_from(asked.waited.as_micros()).unwrap_or(u64::MAX),
+                instead_of: None,
             }),
+            instead_of: trail.asked.as_ref().and_then(|asked| asked.instead_of.as_deref()).map(arguments),
             tool: Cow::Borrowed(&call.tool),
-            args: if bytes_in > MOST { omitted(bytes_in).into() } else { call.args.get().into() },
+            args: arguments(&call.args),
             paths: outcome.paths.iter().map(|path| path.as_str().into()).collect(),
             directives: match &*outcome.directives {
                 [] => None,
@@ -162,8 +168,14 @@ impl<'a> Draft<'a> {
         out.push_str(self.verdict.as_deref().unwrap_or_default());
         let _ = self.effect.map(|effect| write!(out, r#","effect":"{effect}""#));
         let _ = self.server.as_ref().map(|server| write!(out, r#","server":{}"#, json(server)));
-        let _ = self.asked.as_ref().map(|asked| write!(out, r#","asked":{}"#, json(asked)));
         let from = out.len();
+        if let Some(asked) = &self.asked {
+            let _ = write!(out, r#","asked":{}"#, json(asked));
+            if let Some(args) = &self.instead_of {
+                out.truncate(out.len() - 1);
+                let _ = write!(out, r#","instead_of":{args}}}"#);
+            }
+        }
         out.push_str(r#","tool":"#);
         string(&mut out, &self.tool);
         out.push_str(r#","args":"#);
@@ -213,6 +225,7 @@ impl<'a> Draft<'a> {
             server: self.server,
             effect: self.effect,
             asked: self.asked,
+            instead_of: self.instead_of.map(json),
             tool: text(self.tool),
             args: json(self.args),
             paths: self.paths.into_iter().map(text).collect(),
@@ -319,9 +332,12 @@ fn json(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// What stands for arguments that are left out.
-fn omitted(bytes: usize) -> String {
-    format!(r#"{{"omitted":"arguments of {bytes} bytes are not kept"}}"#)
+/// Arguments as they are kept.
+fn arguments(args: &RawValue) -> Cow<'_, str> {
+    match args.get().len() {
+        bytes if bytes > MOST => format!(r#"{{"omitted":"arguments of {bytes} bytes are not kept"}}"#).into(),
+        _ => args.get().into(),
+    }
 }
 
 fn ending(result: &Result<Payload, Fault>) -> DraftEnding<'_> {

@@ -39,6 +39,10 @@ pub fn call(entry: &Entry) -> String {
         let answer = if asked.approved { "approved" } else { "not approved" };
         text.push_str(&format!(", {answer} by {}", asked.by.as_deref().unwrap_or("nobody")));
     }
+    let edited = entry.asked.as_ref().and_then(|asked| asked.instead_of.as_ref());
+    if let Some(before) = edited {
+        text.push_str(&format!(", with arguments that a person wrote instead of `{}`", before.get()));
+    }
     text.push_str("\n\n");
     text.push_str(&fenced("json", &pretty(entry.args.get())));
     let result = result_text(&entry.ending);

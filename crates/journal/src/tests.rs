@@ -85,7 +85,8 @@ fn call(subject: &str) -> Call {
 }
 
 fn outcome(call: CallId, result: Result<Payload, Fault>) -> Outcome {
-    Outcome { call, result, directives: Vec::new(), paths: Vec::new(), took: Duration::from_millis(3) }
+    let took = Duration::from_millis(3);
+    Outcome { call, result, directives: Vec::new(), paths: Vec::new(), edited: None, took }
 }
 
 fn said(text: &str) -> Result<Payload, Fault> {
@@ -124,9 +125,11 @@ async fn everything_about_a_call_is_recorded_for_its_owner_alone() {
     let trail = Trail {
         judged: Some((Judgement::Ask, "ask rule `do` (tectum.toml:3)".into())),
         asked: Some(tectum_core::Asked {
-            by: Some("client"),
+            id: Some("q-1".into()),
+            by: Some("client".into()),
             approved: true,
             waited: Duration::from_millis(2),
+            instead_of: Some(serde_json::value::RawValue::from_string(r#"{"a":1}"#.into()).expect("JSON")),
         }),
         effect: Some(tectum_core::Effect::Change),
     };
@@ -144,7 +147,9 @@ async fn everything_about_a_call_is_recorded_for_its_owner_alone() {
     assert_eq!(json["client"], json!({ "door": "stdio", "name": "inspector", "version": "1.2" }));
     assert_eq!((&json["tool"], &json["effect"]), (&json!("do"), &json!("change")));
     assert_eq!(json["verdict"], json!({ "judgement": "ask", "rule": "ask rule `do` (tectum.toml:3)" }));
-    assert_eq!(json["asked"], json!({ "by": "client", "approved": true, "waited": 2000 }));
+    let asked =
+        json!({ "id": "q-1", "by": "client", "approved": true, "waited": 2000, "instead_of": {"a": 1} });
+    assert_eq!(json["asked"], asked);
     assert_eq!(json["paths"], json!(["src/a.rs"]));
     assert_eq!(json["directives"], json!([{ "type": "stop_processing" }]));
     assert_eq!(json["ending"]["native"]["text"], "done");

@@ -34,6 +34,8 @@ pub use house::{
     rules_that_wait, sandbox_settings,
 };
 /// The vocabulary and the walk of a call.
+pub use tectum_approval as approval;
+/// The vocabulary and the walk of a call.
 pub use tectum_core as core;
 pub use tectum_core::{Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum};
 /// The loop of a model around the house.

@@ -53,6 +53,7 @@ async fn record(writer: &Writer, session: &str, tool: &str, words: &str) {
     let call = Call::new(SessionId::new(session), tool, args);
     let reply = NativeReply { text: format!("said {words}"), structured: "{}".into() };
     let outcome = Outcome {
+        edited: None,
         call: call.id,
         result: Ok(Payload::Native(reply)),
         directives: Vec::new(),

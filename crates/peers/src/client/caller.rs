@@ -67,7 +67,12 @@ impl Callers {
         self.0.lock().insert(call, caller);
     }
 
-    /// The same, once.
+    /// The same, while it walks: a call may be prepared more than once.
+    pub(crate) fn of(&self, call: CallId) -> Option<Arc<Caller>> {
+        self.0.lock().get(&call).cloned()
+    }
+
+    /// The same, for the last time.
     pub(crate) fn take(&self, call: CallId) -> Option<Arc<Caller>> {
         self.0.lock().remove(&call)
     }

@@ -13,7 +13,7 @@ use std::{
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use tectum_core::{Client, SessionId};
+use tectum_core::{Approver, Client, SessionId};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +61,8 @@ pub(crate) struct Conversation {
     questions: Mutex<HashMap<u64, oneshot::Sender<ClientAnswer>>>,
     /// The queue for messages that belong to no call, where the client has one.
     unasked: Mutex<Option<Outbox>>,
+    /// Who asks about its calls where it cannot ask its own person.
+    approver: OnceLock<Arc<dyn Approver>>,
     /// The counter of what clients miss.
     pub(crate) unheard: Unheard,
 }
@@ -118,6 +120,7 @@ impl Conversation {
             watched: Mutex::default(),
             questions: Mutex::default(),
             unasked: Mutex::default(),
+            approver: OnceLock::new(),
             unheard,
         })
     }
@@ -174,6 +177,11 @@ impl Conversation {
     /// The facts about clients like it.
     pub(crate) fn facts(&self) -> &'static ClientFacts {
         self.introduced.get().map_or(ClientFacts::unknown(), |client| client.facts)
+    }
+
+    /// Who asks about its calls where it cannot ask its own person; made once.
+    pub(crate) fn approver(&self, make: impl FnOnce() -> Arc<dyn Approver>) -> Arc<dyn Approver> {
+        self.approver.get_or_init(make).clone()
     }
 
     /// The name it gave itself; empty when it gave none.

@@ -239,7 +239,7 @@ impl Provider for PeerTools {
             params: vec![("name", own.json.clone()), ("arguments", call.args.clone())],
             headers: headers::of_call(&own.schema, call.args.get()),
         };
-        let caller = self.keepers.callers.take(call.id).unwrap_or_default();
+        let caller = self.keepers.callers.of(call.id).unwrap_or_default();
         let room = call.room;
         let (peer, Keepers { shelf, spool, tasks, .. }) = (self.peer.clone(), self.keepers.clone());
         let work: Work = Box::new(move |ctx: Ctx| {

@@ -13,7 +13,8 @@ fn call(tool: &str, args: &str) -> Call {
 }
 
 fn outcome(call: &Call, result: Result<Payload, Fault>) -> Outcome {
-    Outcome { call: call.id, result, directives: Vec::new(), paths: Vec::new(), took: Duration::ZERO }
+    let (directives, paths, took) = (Vec::new(), Vec::new(), Duration::ZERO);
+    Outcome { call: call.id, result, directives, paths, edited: None, took }
 }
 
 fn native(structured: &str) -> Result<Payload, Fault> {

@@ -22,6 +22,11 @@ pub(crate) fn outcome(
     outcome: &Outcome,
     more: &[String],
 ) {
+    let edited = outcome
+        .edited
+        .as_ref()
+        .map(|args| [edited(args)].into_iter().chain(more.iter().cloned()).collect::<Vec<_>>());
+    let more = edited.as_deref().unwrap_or(more);
     match &outcome.result {
         Ok(Payload::Peer(PeerReply { json: raw, .. })) => {
             let passed = form.passed(raw.get(), era);
@@ -64,6 +69,11 @@ pub(crate) fn outcome(
     }
 }
 
+/// What a model is told of a call whose arguments a person changed.
+fn edited(args: &RawValue) -> String {
+    format!("A person changed the arguments of this call before it ran. It ran with: {}", args.get())
+}
+
 /// The answer that a client of the older era gets to a call, for people who want to see it.
 pub fn answered(outcome: &Outcome, form: &Form) -> String {
     let mut out = Vec::new();
@@ -101,6 +111,9 @@ fn close_call(out: &mut Vec<u8>, era: Era, outcome: Option<&Outcome>, fault: Opt
         meta.text("tectum/call", &outcome.call.to_string());
         if let Some(fault) = fault {
             meta.raw("tectum/fault", &serde_json::to_string(&fault.kind).unwrap_or_default());
+        }
+        if let Some(edited) = &outcome.edited {
+            meta.raw("tectum/edited", edited.get());
         }
         if !outcome.directives.is_empty() {
             let directives = serde_json::to_string(&outcome.directives).unwrap_or_default();

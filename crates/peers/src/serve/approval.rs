@@ -2,30 +2,33 @@
 //! behind another client.
 //!
 //! A client of the older era is asked on the stream of its call, which waits. One of the newer era
-//! gets the question as its result: the question waits here, and the client's next try brings the
-//! answer. That try is judged anew, and goes ahead only if the same rule asks about the same call.
-//! The first answer counts, whether it comes from there or from somebody at the desk. Where the
-//! server of an approved call asks something itself, the try that answers it goes on with that call.
+//! gets the question as its result: the question waits at the desk, and the client's next try brings the
+//! answer. That try is judged anew, and goes ahead only if nothing changed that the person saw. A client
+//! that cannot ask waits for somebody at the desk, as long as it has patience; then it is told to repeat
+//! the call. The first answer counts, wherever it comes from. Where the server of an approved call asks
+//! something itself, the try that answers it goes on with that call.
 
 mod form;
 pub(super) mod open;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
+use tectum_approval::{Answer, Desk, OpenQuestion, Wait, Way};
 use tectum_core::{
-    Asker, Decision, Fault, FaultKind, Inquiry, Outcome, Payload, PeerReply, Question, Tectum, ToolName,
+    Approver, Asking, Consent, Fault, Outcome, Payload, PeerReply, Question, Ruling, ToolName,
 };
-use tokio::sync::oneshot;
-use tokio_util::task::AbortOnDropHandle;
 
-use self::open::{Brought, OpenQuestion, PendingAnswer};
+use self::open::{Brought, NextTry, PendingAnswer};
 use super::{ClientRequest, Delivery, Endpoint};
 use crate::{
-    client::{Caller, shows_forms},
+    client::{Caller, Conversation, Outbox, shows_forms},
     federation::{Shelf, asking_result, input_required},
     wire::{Era, Members, Object, raw, rpc::text},
 };
@@ -36,35 +39,25 @@ const KEY: &str = "tectum_approval";
 /// How the person behind one call is asked.
 #[derive(Debug, Default)]
 pub(super) struct Approval {
-    /// The way to that person.
-    pub(super) asker: Asker,
-    /// The result that asks a modern client, when it had to be asked.
-    question: Arc<OnceLock<Box<RawValue>>>,
-    /// Set for a try that answers us.
-    resumed: Option<Resumed>,
-}
-
-/// A try that answers an earlier question.
-#[derive(Debug)]
-struct Resumed {
-    /// The part of it that the server beyond us sees.
-    brought: Brought,
-    /// The question, once it is known that a person agreed.
-    approved: Arc<OnceLock<Question>>,
-    shelf: Arc<Shelf<OpenQuestion>>,
-    digest: blake3::Hash,
+    /// Who asks; the house's own desk if absent.
+    pub(super) approver: Option<Arc<dyn Approver>>,
+    /// The same for a modern client, which is asked with its result.
+    modern: Option<Arc<WithNextTry>>,
 }
 
 impl Approval {
     /// The answer in the place of an outcome, if the client has to be asked first.
     pub(super) fn question(&self) -> Option<&RawValue> {
-        self.question.get().map(|question| &**question)
+        self.modern.as_ref()?.told.get().map(|question| &**question)
     }
 
     /// The caller as the server beyond us should see it: our question is between us and the client.
     pub(super) fn first_try(&self, caller: Caller) -> Caller {
-        match self.resumed.as_ref().map(|resumed| resumed.brought.clone()) {
-            Some(Brought { input, state }) => Caller { input, state, ..caller },
+        match self.modern.as_ref().filter(|modern| modern.resumed) {
+            Some(modern) => {
+                let Brought { input, state } = modern.brought.clone();
+                Caller { input, state, ..caller }
+            }
             None => caller,
         }
     }
@@ -72,17 +65,17 @@ impl Approval {
     /// A server that asks in the middle of a call that a person agreed to: the try that answers it
     /// belongs to the same call, so it comes with a handle of ours for what the server wants to see.
     pub(super) fn carry_on(&self, outcome: &mut Outcome) {
-        let Some(Resumed { approved, shelf, digest, .. }) = &self.resumed else { return };
-        let (Some(question), Ok(Payload::Peer(PeerReply { json: result, .. }))) =
-            (approved.get(), &mut outcome.result)
+        let Some(modern) = &self.modern else { return };
+        let (Some(agreed), Ok(Payload::Peer(PeerReply { json: result, .. }))) =
+            (modern.agreed.get(), &mut outcome.result)
         else {
             return;
         };
         let Some(input) = input_required(result) else { return };
         let brought = Brought { input: None, state: input.state };
-        let open = OpenQuestion { question: question.clone(), answer: PendingAnswer::Yes, brought };
+        let next = NextTry { answer: PendingAnswer::Yes(agreed.clone()), brought };
         // Without a place for it the person is asked again.
-        let Ok(state) = shelf.park(open, *digest) else { return };
+        let Ok(state) = modern.shelf.park(next, modern.digest) else { return };
         let members = Members::of(result.get()).unwrap_or_default();
         let others = members.keep(|name| name != "requestState");
         *result = raw(Object::new().all(&others).text("requestState", &state).end());
@@ -97,137 +90,205 @@ impl Endpoint {
         tool: &ToolName,
         args: &RawValue,
     ) -> Result<Approval, String> {
-        if era == Era::Legacy {
-            return Ok(self.on_the_stream(delivery));
-        }
         let params = &request.params;
+        let hears_progress = params.meta.as_ref().is_some_and(|meta| meta.progress_token.is_some());
+        if era == Era::Legacy {
+            if delivery.from.can_show_forms(delivery.outbox) && self.desk.asks_at_clients() {
+                let (client, outbox) = (delivery.from.clone(), delivery.outbox.cloned());
+                let approver = OnTheStream { desk: self.desk.clone(), client, outbox };
+                return Ok(Approval { approver: Some(Arc::new(approver)), modern: None });
+            }
+            return Ok(self.at_the_desk(delivery, hears_progress));
+        }
         let brought = Brought {
             input: params.input_responses.map(ToOwned::to_owned),
             state: params.request_state.and_then(text).map(Into::into),
         };
-        if let Some(state) = brought.state.as_deref().filter(|state| self.open_questions.is_ours(state)) {
-            let digest = digest(tool, args.get());
-            let open = self.open_questions.take(state, &digest)?;
-            return Ok(self.answered(open, brought.input, digest));
+        let digest = || digest(tool, args.get());
+        if let Some(state) = brought.state.as_deref().filter(|state| self.next_tries.is_ours(state)) {
+            let digest = digest();
+            let next = self.next_tries.take(state, &digest)?;
+            return Ok(self.answered(next, brought.input, digest));
         }
         let declared = params.meta.as_ref().and_then(|meta| meta.client_capabilities);
         let forms = declared.is_some_and(|declared| shows_forms(declared.get()));
-        Ok(if forms { self.with_the_next_try(brought) } else { Approval::default() })
-    }
-
-    /// A client of the older era is asked while its call waits.
-    fn on_the_stream(&self, delivery: &Delivery<'_>) -> Approval {
-        if !delivery.from.can_show_forms(delivery.outbox) {
-            return Approval::default();
+        if !forms || !self.desk.asks_at_clients() {
+            return Ok(self.at_the_desk(delivery, hears_progress));
         }
-        let (house, client) = (self.house.clone(), delivery.from.clone());
-        let outbox = delivery.outbox.cloned();
-        let asker = Asker::to(move |question| {
-            let (house, client, outbox) = (house.clone(), client.clone(), outbox.clone());
-            Box::pin(async move {
-                let show = |inquiry: Inquiry| async move {
-                    let params = form::params(&inquiry.question);
-                    let sent = || inquiry.shown();
-                    let answer = client.ask_and_note(outbox, "elicitation/create", &params, sent).await;
-                    Some(match answer {
-                        Ok(answer) => form::decision(&inquiry.question, &answer),
-                        Err(error) => form::failed(&inquiry.question, &error),
-                    })
-                };
-                house.desk().ask_also(question, show).await
-            })
-        });
-        Approval { asker, ..Approval::default() }
+        Ok(self.with_next_try(brought, None, digest(), false))
     }
 
-    /// A client of the newer era is asked with its result, and answers with its next try.
-    fn with_the_next_try(&self, brought: Brought) -> Approval {
-        let asked = Arc::new(OnceLock::new());
-        let (house, shelf, told) = (self.house.clone(), self.open_questions.clone(), asked.clone());
-        let asker = Asker::to(move |question| {
-            let fault = match begin(&house, &shelf, question, brought.clone()) {
-                Ok((result, fault)) => {
-                    let _ = told.set(result);
-                    fault
-                }
-                Err(fault) => fault,
-            };
-            Box::pin(std::future::ready(Err(fault)))
+    /// A client that cannot ask waits for somebody at the desk. Signs of life make some of them wait to
+    /// the end; for the others the call ends before their patience does.
+    fn at_the_desk(&self, delivery: &Delivery<'_>, hears_progress: bool) -> Approval {
+        let facts = delivery.from.facts();
+        let lives = hears_progress && delivery.outbox.is_some() && facts.progress;
+        let patience = facts.patience.filter(|_| !lives);
+        let approver = patience.map(|patience| {
+            delivery.from.approver(|| Arc::new(AtTheDesk { desk: self.desk.clone(), patience }))
         });
-        Approval { asker, question: asked, resumed: None }
+        Approval { approver, modern: None }
     }
 
-    /// The try that brings an answer: it counts if the same is asked again, and nobody answered
-    /// before.
-    fn answered(&self, open: OpenQuestion, input: Option<Box<RawValue>>, digest: blake3::Hash) -> Approval {
-        let OpenQuestion { question: before, answer, brought } = open;
-        let (decision, brought) = match &answer {
-            PendingAnswer::Open { .. } => (decision(&before, input.as_deref()), brought),
-            PendingAnswer::Yes => (Decision::Approve, Brought { input, ..brought }),
+    fn with_next_try(
+        &self,
+        brought: Brought,
+        earlier: Option<Resumed>,
+        digest: blake3::Hash,
+        resumed: bool,
+    ) -> Approval {
+        let modern = Arc::new(WithNextTry {
+            desk: self.desk.clone(),
+            shelf: self.next_tries.clone(),
+            digest,
+            brought,
+            resumed,
+            earlier: Mutex::new(earlier),
+            told: OnceLock::new(),
+            agreed: OnceLock::new(),
+        });
+        Approval { approver: Some(modern.clone()), modern: Some(modern) }
+    }
+
+    /// The try that brings an answer: it counts if nobody answered before, and nothing changed.
+    fn answered(&self, next: NextTry, input: Option<Box<RawValue>>, digest: blake3::Hash) -> Approval {
+        let NextTry { answer, brought } = next;
+        let (earlier, brought) = match answer {
+            PendingAnswer::Open(posted) => {
+                // Whoever was faster is heard; so is that nobody answered in time.
+                let answer = answer_in(&posted.question, input.as_deref());
+                let _ = self.desk.answer(&posted.question.id, answer, "client");
+                (Resumed::Question(posted), brought)
+            }
+            PendingAnswer::Yes(consent) => (Resumed::Consent(consent), Brought { input, ..brought }),
         };
-        let approved = Arc::new(OnceLock::new());
-        let (once, agreed) = (Mutex::new(Some((decision, answer))), approved.clone());
-        let asker = Asker::to(move |question| {
-            let once = once.lock().take();
-            let same = (&question.rule, &question.subject) == (&before.rule, &before.subject);
-            let (agreed, by) = (agreed.clone(), before.by.clone());
-            Box::pin(async move {
-                let Some((decision, answer)) = once.filter(|_| same) else {
-                    let message = format!("{}: the answer was to another question", question.tool);
-                    let hint = "the rules changed since: call again, and the person is asked again";
-                    return Err(Fault::new(FaultKind::Permission, message).hint(hint));
-                };
-                if let PendingAnswer::Open { decide, settled } = answer {
-                    // Whoever was faster is heard; so is that nobody answered in time.
-                    let _ = decide.send(decision);
-                    let settled = settled.await;
-                    let _ = by.get().map(|by| question.by.set(by));
-                    settled.unwrap_or_else(|_| Err(Fault::internal("the question was lost")))?;
-                }
-                let _ = agreed.set(question);
-                Ok(())
-            })
-        });
-        let resumed = Resumed { brought, approved, shelf: self.open_questions.clone(), digest };
-        Approval { asker, question: Arc::default(), resumed: Some(resumed) }
+        self.with_next_try(brought, Some(earlier), digest, true)
     }
 }
 
-/// Puts a question to the desk, where it waits for the next try: the result that asks the client, and
-/// how this try ends.
-fn begin(
-    house: &Tectum,
-    shelf: &Shelf<OpenQuestion>,
-    question: Question,
+/// What a later try of a call brings along.
+#[derive(Debug)]
+enum Resumed {
+    /// It brought the answer to this question.
+    Question(open::Posted),
+    /// A person agreed to it before.
+    Consent(Consent),
+}
+
+/// A client of the older era is asked while its call waits.
+#[derive(Debug)]
+struct OnTheStream {
+    desk: Arc<Desk>,
+    client: Arc<Conversation>,
+    outbox: Option<Outbox>,
+}
+
+impl Approver for OnTheStream {
+    fn ask<'a>(&'a self, question: &'a Question<'a>, before: Option<Consent>) -> Asking<'a> {
+        let show = async move |open: Arc<OpenQuestion>| {
+            let sent = || drop(self.desk.shown(&open.id));
+            let params = form::params(&open);
+            let answer =
+                self.client.ask_and_note(self.outbox.clone(), "elicitation/create", &params, sent).await;
+            Some(match answer {
+                Ok(answer) => form::answer(&open, &answer),
+                Err(error) => form::failed(&open, &error),
+            })
+        };
+        let way = Way { at_client: true, ..Way::default() };
+        Box::pin(self.desk.consent(question, before, way, show))
+    }
+}
+
+/// A client that cannot ask, and how long it waits for a silent call.
+#[derive(Debug)]
+struct AtTheDesk {
+    desk: Arc<Desk>,
+    patience: Duration,
+}
+
+impl Approver for AtTheDesk {
+    fn ask<'a>(&'a self, question: &'a Question<'a>, before: Option<Consent>) -> Asking<'a> {
+        // The rest is for the way back.
+        let hold = self.desk.settings().hold.unwrap_or(self.patience * 3 / 4);
+        let way = Way { wait: Wait::For(hold), ..Way::default() };
+        Box::pin(self.desk.consent(question, before, way, async |_| None))
+    }
+}
+
+/// A client of the newer era is asked with its result, and answers with its next try.
+#[derive(Debug)]
+struct WithNextTry {
+    desk: Arc<Desk>,
+    shelf: Arc<Shelf<NextTry>>,
+    digest: blake3::Hash,
+    /// The part of the try that the server beyond us sees.
     brought: Brought,
-) -> Result<(Box<RawValue>, Fault), Fault> {
-    let asked =
-        Object::new().text("method", "elicitation/create").raw("params", &form::params(&question)).end();
-    let fault = Fault::new(
-        FaultKind::Permission,
-        format!("{} waits for a person's answer at its client ({})", question.tool, question.rule),
-    );
-    let (decide, decided) = oneshot::channel();
-    let (house, put) = (house.clone(), question.clone());
-    let settled = AbortOnDropHandle::new(tokio::spawn(async move {
-        let show = |inquiry: Inquiry| async move {
-            inquiry.shown();
-            decided.await.ok()
-        };
-        house.desk().ask_also(put, show).await
-    }));
-    let digest = digest(&question.tool, &question.args);
-    let answer = PendingAnswer::Open { decide, settled };
-    let state = shelf.park(OpenQuestion { question, answer, brought }, digest)?;
-    Ok((asking_result(&Object::new().raw(KEY, &asked).end(), &state), fault))
+    /// True for a try that belongs to an earlier one.
+    resumed: bool,
+    earlier: Mutex<Option<Resumed>>,
+    /// The result that asks the client.
+    told: OnceLock<Box<RawValue>>,
+    /// The consent that the call runs with.
+    agreed: OnceLock<Consent>,
 }
 
-/// The decision in a client's answers.
-fn decision(question: &Question, input: Option<&RawValue>) -> Decision {
+impl Approver for WithNextTry {
+    fn ask<'a>(&'a self, question: &'a Question<'a>, before: Option<Consent>) -> Asking<'a> {
+        Box::pin(async move {
+            let earlier = self.earlier.lock().take();
+            let posted = match earlier {
+                Some(Resumed::Consent(consent)) => {
+                    let _ = question.noted.by.set("client".into());
+                    return Ok(Ruling::Agreed(consent));
+                }
+                Some(Resumed::Question(posted)) => Some(posted),
+                None => None,
+            };
+            let failed = OnceLock::new();
+            let show = async |open: Arc<OpenQuestion>| {
+                if let Err(fault) = self.begin(open) {
+                    let _ = failed.set(fault);
+                }
+                None
+            };
+            let way = Way {
+                at_client: true,
+                earlier: posted.as_ref().map(|posted| posted.question.id.clone()),
+                wait: Wait::NextTry,
+            };
+            let ruling = self.desk.consent(question, before.clone(), way, show).await;
+            if let (Ok(Ruling::Run), Some(agreed)) = (&ruling, before) {
+                let _ = self.agreed.set(agreed);
+            }
+            match failed.into_inner() {
+                Some(fault) => Err(fault),
+                None => ruling,
+            }
+        })
+    }
+}
+
+impl WithNextTry {
+    /// Keeps a question for the next try, and makes the result that asks the client.
+    fn begin(&self, open: Arc<OpenQuestion>) -> Result<(), Fault> {
+        let asked =
+            Object::new().text("method", "elicitation/create").raw("params", &form::params(&open)).end();
+        // It reaches its person with the result, which is on its way.
+        let _ = self.desk.shown(&open.id);
+        let answer = PendingAnswer::Open(open::Posted { desk: self.desk.clone(), question: open });
+        let state = self.shelf.park(NextTry { answer, brought: self.brought.clone() }, self.digest)?;
+        let _ = self.told.set(asking_result(&Object::new().raw(KEY, &asked).end(), &state));
+        Ok(())
+    }
+}
+
+/// The answer among those that a client brings.
+fn answer_in(question: &OpenQuestion, input: Option<&RawValue>) -> Answer {
     let given = input.and_then(|input| Members::of(input.get()));
     match given.as_ref().and_then(|given| given.get(KEY)) {
-        Some(answer) => form::decision(question, answer),
-        None => Decision::Deny("the client tried again without an answer".into()),
+        Some(answer) => form::answer(question, answer),
+        None => Answer::no("the client tried again without an answer"),
     }
 }
 

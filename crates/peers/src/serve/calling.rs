@@ -95,7 +95,7 @@ impl Endpoint {
             progress,
             room: form.room(),
             left: delivery.from.left.clone(),
-            asker: approval.asker.clone(),
+            approver: approval.approver.clone(),
         };
         operation.iter().for_each(|operation| operation.calls(&call));
         self.federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));

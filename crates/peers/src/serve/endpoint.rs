@@ -6,12 +6,13 @@ use std::sync::{
 };
 
 use serde_json::value::RawValue;
+use tectum_approval::Desk;
 use tectum_core::Tectum;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Opening, Running, Turn, Turns,
-    approval::open::{MARK, OpenQuestion},
+    approval::open::{MARK, NextTry},
     catalogue::{self, Catalogue},
 };
 use crate::{
@@ -43,8 +44,10 @@ pub(crate) struct Endpoint {
     pub(crate) federation: Arc<Federation>,
     catalogue: Arc<Catalogue>,
     met: Arc<AtomicBool>,
-    /// Questions of the rules that wait for the next try of a modern client.
-    pub(super) open_questions: Arc<Shelf<OpenQuestion>>,
+    /// The desk where people are asked.
+    pub(super) desk: Arc<Desk>,
+    /// What waits for the next try of a modern client.
+    pub(super) next_tries: Arc<Shelf<NextTry>>,
 }
 
 /// One message's surroundings.
@@ -75,11 +78,12 @@ impl Endpoint {
     /// A server for this house, and for the servers federated with it.
     pub(crate) fn new(house: Tectum, federation: Arc<Federation>) -> Self {
         Self {
+            desk: Desk::of(&house),
             house,
             federation,
             catalogue: Arc::default(),
             met: Arc::default(),
-            open_questions: Arc::new(Shelf::new(MARK)),
+            next_tries: Arc::new(Shelf::new(MARK)),
         }
     }
 

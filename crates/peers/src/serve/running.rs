@@ -57,7 +57,6 @@ impl Sequel {
 
 impl Drop for Sequel {
     fn drop(&mut self) {
-        // The call took it, unless it never came so far.
         self.federation.keepers.callers.take(self.call);
         self.federation.tasks.answered(&self.caller);
     }

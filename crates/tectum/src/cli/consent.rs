@@ -3,22 +3,23 @@
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
+    sync::Arc,
     thread,
 };
 
 use tectum::{
     Tectum,
-    core::{Decision, Inquiry, Question},
+    approval::{Answer, Desk, OpenQuestion, Surface},
 };
-use tokio::sync::mpsc;
+use tokio::sync::{broadcast::error::RecvError, mpsc};
 
 use super::{
     progress::one_line,
     screen::{Colour, Screen, agrees, counted},
 };
 
-/// Questions that wait behind the one that is shown; further ones are refused.
-const WAITING: usize = 16;
+/// Lines that were typed and not read yet.
+const TYPED: usize = 16;
 /// Characters of the arguments that are shown.
 const MOST_SHOWN: usize = 400;
 
@@ -27,26 +28,30 @@ pub(crate) fn attach(house: &Tectum, screen: &Screen) {
     if screen.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return;
     }
-    let (asker, questions) = mpsc::channel(WAITING);
-    house.desk().attach(asker);
-    tokio::spawn(answer(house.clone(), questions, *screen));
+    let desk = Desk::of(house);
+    tokio::spawn(answer(desk.attach(), desk, *screen));
 }
 
-async fn answer(house: Tectum, mut questions: mpsc::Receiver<Inquiry>, screen: Screen) {
-    let mut lines = typed();
+async fn answer(_surface: Surface, desk: Arc<Desk>, screen: Screen) {
+    let (mut lines, mut events) = (typed(), desk.events());
     // After a question that ended by itself a short answer may still be meant for that one.
     let mut careful = false;
-    while let Some(inquiry) = questions.recv().await {
-        if inquiry.settled().is_cancelled() {
+    loop {
+        let waiting = desk.questions();
+        let Some(question) = waiting.first() else {
+            // Whoever fell behind looks at the list again.
+            if matches!(events.recv().await, Err(RecvError::Closed)) {
+                return;
+            }
             continue;
-        }
+        };
         // What was typed before the question was shown is no answer to it.
         while lines.try_recv().is_ok() {}
-        show(&inquiry.question, questions.len(), careful, &screen);
-        inquiry.shown();
+        show(question, waiting.len() - 1, careful, &screen);
+        let _ = desk.shown(&question.id);
         let line = tokio::select! {
             biased;
-            () = inquiry.settled().cancelled() => {
+            () = question.settled().cancelled() => {
                 screen.tell("that question is no longer open: it timed out, the call was cancelled, or it was answered elsewhere");
                 careful = true;
                 continue;
@@ -54,26 +59,27 @@ async fn answer(house: Tectum, mut questions: mpsc::Receiver<Inquiry>, screen: S
             line = lines.recv() => line,
         };
         let agreed = |line: &str| agrees(line) && (!careful || line.trim().len() > 1);
-        let decision = match line {
-            Some(line) if agreed(&line) => Decision::Approve,
-            Some(_) => Decision::Deny("denied on the terminal".into()),
-            None => Decision::Deny("no answer on the terminal".into()),
+        let answer = match line {
+            Some(line) if agreed(&line) => Answer::yes(),
+            Some(_) => Answer::no("denied on the terminal"),
+            None => Answer::no("no answer on the terminal"),
         };
-        careful = house.desk().answer(inquiry.id, decision).is_err();
+        careful = desk.answer(&question.id, answer, "terminal").is_err();
         if careful {
             screen.tell("that answer came too late: the question was no longer open");
         }
     }
 }
 
-fn show(question: &Question, behind: usize, careful: bool, screen: &Screen) {
+fn show(question: &OpenQuestion, behind: usize, careful: bool, screen: &Screen) {
     // What is not shown is counted: nobody should agree to a part and not know it.
-    let more = match question.args.chars().count() {
+    let more = match question.arguments.get().chars().count() {
         count if count > MOST_SHOWN => format!(" ({count} characters in all)"),
         _ => String::new(),
     };
-    let what = format!("{} {}{more}", question.tool, one_line(&question.args, MOST_SHOWN));
-    let why = screen.paint_error(Colour::Dim, &one_line(&question.rule, MOST_SHOWN));
+    let about = if question.tool.is_empty() { &question.subject } else { &question.tool };
+    let what = format!("{about} {}{more}", one_line(question.arguments.get(), MOST_SHOWN));
+    let why = screen.paint_error(Colour::Dim, &one_line(&question.rule.text, MOST_SHOWN));
     let ask = screen.paint_error(Colour::Yellow, "allow?");
     let behind = match behind {
         0 => String::new(),
@@ -86,7 +92,7 @@ fn show(question: &Question, behind: usize, careful: bool, screen: &Screen) {
 
 /// The lines that are typed. One thread reads them all: a read of a terminal cannot be taken back.
 fn typed() -> mpsc::Receiver<String> {
-    let (tell, lines) = mpsc::channel(WAITING);
+    let (tell, lines) = mpsc::channel(TYPED);
     let read = move || {
         for line in io::stdin().lines() {
             let Ok(line) = line else { return };

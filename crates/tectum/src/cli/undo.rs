@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use tectum::{
     Call, Fault, Payload, SessionId, Tectum,
-    core::{Asker, CallId},
+    core::{CallId, Decided},
     replay,
     tools::edit::{UNDO_CALLS, UNDO_MOVE},
 };
@@ -204,8 +204,8 @@ pub(super) async fn take_back(house: &Tectum, calls: &[String], dry_run: bool) -
 async fn made(house: &Tectum, tool: &str, args: &Value) -> Result<Result<Value, Fault>, Failure> {
     let args = given::raw(args.as_object().cloned().unwrap_or_default())?;
     // Whoever runs this command is the person who would be asked.
-    let asker = Asker::to(|_| Box::pin(async { Ok(()) }));
-    let call = Call { asker, ..Call::new(SessionId::new("undo"), tool, args) };
+    let approver = Some(Decided::yes());
+    let call = Call { approver, ..Call::new(SessionId::new("undo"), tool, args) };
     Ok(house.call(call).await.result.map(|payload| match payload {
         Payload::Native(reply) => serde_json::from_str(&reply.structured).unwrap_or_default(),
         Payload::Peer(_) => Value::Null,

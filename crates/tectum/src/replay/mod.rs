@@ -22,7 +22,7 @@ pub use self::{
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::value::RawValue;
-use tectum_core::{Asker, Call, CallId, Fault, FaultKind, Outcome, SessionId, Snapshot, Tectum};
+use tectum_core::{Call, CallId, Decided, Fault, FaultKind, Outcome, SessionId, Snapshot, Tectum};
 use tectum_journal::{Asked, Ending, Entry};
 use tectum_redact::Redactor;
 use tectum_tools::runtime::Runtime;
@@ -243,21 +243,16 @@ pub fn was_executed(entry: &Entry) -> bool {
 /// The call again, under its own id, with the recorded answer to a question about it.
 fn call(entry: &Entry, args: Box<RawValue>) -> Option<Call> {
     let id = CallId::parse(&entry.id)?;
-    let ask = match (&entry.asked, &entry.ending) {
-        (Some(Asked { approved: true, .. }), _) => None,
-        (Some(_), Ending::Fault(fault)) => Some(recorded::fault(fault)),
-        _ => Some(Fault::new(FaultKind::Permission, "nobody was asked about this call when it was recorded")),
+    let approver = match (&entry.asked, &entry.ending) {
+        (Some(Asked { approved: true, .. }), _) => Decided::yes(),
+        (Some(_), Ending::Fault(fault)) => Decided::no(recorded::fault(fault)),
+        _ => {
+            let message = "nobody was asked about this call when it was recorded";
+            Decided::no(Fault::new(FaultKind::Permission, message))
+        }
     };
-    let ask = ask.map(|fault| (fault.kind, fault.message, fault.hint));
-    let asker = Asker::to(move |_| {
-        let answer = match ask.clone() {
-            None => Ok(()),
-            Some((kind, message, hint)) => Err(Fault { hint, ..Fault::new(kind, message) }),
-        };
-        Box::pin(async move { answer })
-    });
     let session = SessionId::new(entry.session.as_str());
-    Some(Call { id, asker, ..Call::new(session, entry.tool.as_str(), args) })
+    Some(Call { id, approver: Some(approver), ..Call::new(session, entry.tool.as_str(), args) })
 }
 
 /// What the journal hides, too.

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tectum_core::{Decision, Question};
+use tectum_approval::{Answer, OpenQuestion};
 
 use crate::{
     link::error_parts,
@@ -20,12 +20,12 @@ const MOST_REASON: usize = 500;
 const SCHEMA: &str = r#"{"type":"object","properties":{"approve":{"type":"boolean","title":"Allow this call","description":"Yes lets this one call run, once. Anything else refuses it.","default":false},"reason":{"type":"string","title":"Reason","description":"Optional. The model is told."}},"required":["approve"]}"#;
 
 /// The parameters of `elicitation/create`.
-pub(super) fn params(question: &Question) -> String {
+pub(super) fn params(question: &OpenQuestion) -> String {
     Object::new().text("message", &message(question)).raw("requestedSchema", SCHEMA).end()
 }
 
 /// The question as a person reads it.
-fn message(question: &Question) -> String {
+fn message(question: &OpenQuestion) -> String {
     let about = match question.subject.as_str() {
         "" => String::new(),
         subject => format!(" on `{}`", cut(&on_one_line(subject), MOST_SHOWN)),
@@ -33,8 +33,8 @@ fn message(question: &Question) -> String {
     format!(
         "Tectum asks: may {} run{about}?\n\n{}\n\nAsked because of: {}",
         question.tool,
-        cut(&visible(&call(&question.args)), MOST_SHOWN),
-        on_one_line(&question.rule)
+        cut(&visible(&call(question.arguments.get())), MOST_SHOWN),
+        on_one_line(&question.rule.text)
     )
 }
 
@@ -105,8 +105,8 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The decision of an answer to the form. Only a plain yes is one.
-pub(super) fn decision(question: &Question, answer: &RawValue) -> Decision {
+/// The answer that a filled form is. Only a plain yes is one.
+pub(super) fn answer(question: &OpenQuestion, answer: &RawValue) -> Answer {
     #[derive(Deserialize)]
     struct FormAnswer<'a> {
         action: String,
@@ -118,12 +118,12 @@ pub(super) fn decision(question: &Question, answer: &RawValue) -> Decision {
         approve: bool,
         reason: Option<String>,
     }
-    let unreadable = || Decision::Deny("the answer was not of the form that was asked for".into());
+    let unreadable = || Answer::no("the answer was not of the form that was asked for");
     let Ok(FormAnswer { action, content }) = serde_json::from_str(answer.get()) else { return unreadable() };
     match action.as_str() {
         "accept" => match content.and_then(|content| serde_json::from_str(content.get()).ok()) {
-            Some(Choice { approve: true, .. }) => Decision::Approve,
-            Some(Choice { approve: false, reason }) => Decision::Deny(
+            Some(Choice { approve: true, .. }) => Answer::yes(),
+            Some(Choice { approve: false, reason }) => Answer::no(
                 reason
                     .filter(|reason| !reason.trim().is_empty())
                     .map_or("the answer was no".into(), |reason| cut(&visible(&reason), MOST_REASON)),
@@ -137,42 +137,49 @@ pub(super) fn decision(question: &Question, answer: &RawValue) -> Decision {
 }
 
 /// The client gave no answer but an error.
-pub(super) fn failed(question: &Question, error: &RawValue) -> Decision {
+pub(super) fn failed(question: &OpenQuestion, error: &RawValue) -> Answer {
     let (_, why) = error_parts(error);
     let why = cut(&visible(&why), MOST_REASON);
-    Decision::Deny(format!("the client could not ask ({why}); {}", question.how_to_allow()))
+    Answer::no(format!("the client could not ask ({why}); {}", question.how_to_allow()))
 }
 
 /// A refusal that a client may give by itself, with nobody in front of it.
-fn without_person(question: &Question, what: &str) -> Decision {
+fn without_person(question: &OpenQuestion, what: &str) -> Answer {
     let allow = question.how_to_allow();
-    Decision::Deny(format!(
+    Answer::no(format!(
         "the question was {what} at the client; if the client did so by itself, having no person, {allow}"
     ))
 }
 
 #[cfg(test)]
 mod tests {
+    use tectum_approval::QuestionKind;
+
     use super::*;
     use crate::wire::object::raw;
 
-    fn question(args: &str) -> Question {
-        Question {
-            call: tectum_core::CallId::fresh(),
-            tool: "edit_file".into(),
-            subject: "a.txt".into(),
-            args: args.into(),
-            rule: "ask rule `edit_file` (tectum.toml:3)".into(),
-            by: Default::default(),
+    fn question(args: &str) -> OpenQuestion {
+        let mut question = OpenQuestion::blank(QuestionKind::Call);
+        question.tool = "edit_file".into();
+        question.subject = "a.txt".into();
+        question.arguments = raw(args.to_owned());
+        question.rule.text = "ask rule `edit_file` (tectum.toml:3)".into();
+        question
+    }
+
+    fn decide(args: &str) -> Result<(), String> {
+        let Answer { decision, reason, .. } = answer(&question("{}"), &raw(args.to_owned()));
+        match decision {
+            tectum_approval::Choice::Approve => Ok(()),
+            tectum_approval::Choice::Deny => Err(reason.expect("a reason")),
         }
     }
 
     #[test]
     fn only_a_plain_yes_is_one() {
-        let decide = |answer: &str| decision(&question("{}"), &raw(answer.to_owned()));
-        assert_eq!(decide(r#"{"action":"accept","content":{"approve":true}}"#), Decision::Approve);
+        assert_eq!(decide(r#"{"action":"accept","content":{"approve":true}}"#), Ok(()));
         let reasoned = r#"{"action":"accept","content":{"approve":true,"reason":"ok","x":1}}"#;
-        assert_eq!(decide(reasoned), Decision::Approve);
+        assert_eq!(decide(reasoned), Ok(()));
         for no in [
             r#"{"action":"accept"}"#,
             r#"{"action":"accept","content":null}"#,
@@ -192,10 +199,10 @@ mod tests {
             "[]",
             "null",
         ] {
-            assert!(matches!(decide(no), Decision::Deny(_)), "{no}");
+            assert!(decide(no).is_err(), "{no}");
         }
         let reason = decide(r#"{"action":"accept","content":{"approve":false,"reason":"not today"}}"#);
-        assert_eq!(reason, Decision::Deny("not today".into()));
+        assert_eq!(reason, Err("not today".into()));
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! A question of the rules that waits for the next try of a modern client.
+//! What waits for the next try of a modern client: a question of the rules, or a call that goes on.
+
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use tectum_core::{Decision, Fault, Question};
-use tokio::sync::oneshot;
-use tokio_util::task::AbortOnDropHandle;
+use tectum_approval::{Desk, OpenQuestion};
+use tectum_core::Consent;
 
 /// The beginning of the handles of our own questions.
 pub(crate) const MARK: &str = "tectum-ask1.";
 
-/// A question that waits for the client's next try.
+/// What waits for the client's next try.
 #[derive(Debug)]
-pub(crate) struct OpenQuestion {
-    pub(super) question: Question,
+pub(crate) struct NextTry {
     pub(super) answer: PendingAnswer,
     pub(super) brought: Brought,
 }
@@ -19,10 +19,23 @@ pub(crate) struct OpenQuestion {
 /// The state of the answer.
 #[derive(Debug)]
 pub(super) enum PendingAnswer {
-    /// Nothing yet. Letting go of it takes the question back from the desk.
-    Open { decide: oneshot::Sender<Decision>, settled: AbortOnDropHandle<Result<(), Fault>> },
+    /// Nothing yet.
+    Open(Posted),
     /// It was a yes, and the call has not ended.
-    Yes,
+    Yes(Consent),
+}
+
+/// A question at the desk. Letting go of it takes it back.
+#[derive(Debug)]
+pub(super) struct Posted {
+    pub(super) desk: Arc<Desk>,
+    pub(super) question: Arc<OpenQuestion>,
+}
+
+impl Drop for Posted {
+    fn drop(&mut self) {
+        self.desk.withdraw(&self.question.id);
+    }
 }
 
 /// The answers and the state that a try brought along for the server beyond us.

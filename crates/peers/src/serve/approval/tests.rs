@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use tectum_core::{Decision, Inquiry, Judgement, Origin, Rules, SessionId};
-use tokio::sync::mpsc;
+use tectum_approval::{Answer, Desk, DeskEvent, OpenQuestion, Surface};
+use tectum_core::{Judgement, Origin, Rules, SessionId};
+use tokio::sync::broadcast;
 
 use super::super::{Delivery, Endpoint, Handled, Running, Turns, tests::ruled};
 use super::KEY;
@@ -12,6 +13,24 @@ use crate::client::{Bounds, Conversation, Queue, Unheard, queue};
 
 /// Longer than anybody is waited for.
 const AGES: Duration = Duration::from_secs(20 * 60);
+
+/// Somebody who sees all questions.
+struct AtDesk {
+    _surface: Surface,
+    events: broadcast::Receiver<DeskEvent>,
+    desk: Arc<Desk>,
+}
+
+impl AtDesk {
+    /// The next question.
+    async fn asked(&mut self) -> Arc<OpenQuestion> {
+        loop {
+            if let DeskEvent::Asked(question) = self.events.recv().await.expect("the desk is there") {
+                return question;
+            }
+        }
+    }
+}
 
 /// A client that can be asked, and what it is sent.
 struct Asked {
@@ -77,10 +96,9 @@ impl Asked {
     }
 
     /// Somebody at the desk, who sees all questions.
-    fn desk(&self) -> mpsc::Receiver<Inquiry> {
-        let (show, shown) = mpsc::channel(4);
-        self.endpoint.house.desk().attach(show);
-        shown
+    fn desk(&self) -> AtDesk {
+        let desk = Desk::of(&self.endpoint.house);
+        AtDesk { _surface: desk.attach(), events: desk.events(), desk }
     }
 }
 
@@ -102,7 +120,7 @@ async fn silence_is_a_no_in_the_newer_era_and_a_late_yes_hears_of_it() {
     let mut desk = asked.desk();
     let question = asked.modern(json!({})).await;
     assert_eq!(question["resultType"], "input_required", "{question}");
-    let inquiry = desk.recv().await.expect("seen at the desk as well");
+    let inquiry = desk.asked().await;
     tokio::time::sleep(AGES).await;
     assert!(inquiry.settled().is_cancelled(), "it is taken back from the desk");
     let answer = asked.agree(&question).await;
@@ -114,8 +132,8 @@ async fn a_yes_at_the_desk_counts_and_the_client_is_told_that_the_question_is_ov
     let mut asked = Asked::new();
     let mut desk = asked.desk();
     let (call, question) = asked.legacy().await;
-    let inquiry = desk.recv().await.expect("seen at the desk");
-    asked.endpoint.house.desk().answer(inquiry.id, Decision::Approve).expect("waits");
+    let inquiry = desk.asked().await;
+    desk.desk.answer(&inquiry.id, Answer::yes(), "desk").expect("waits");
     assert_eq!(call.await.expect("ends")["result"]["isError"], false);
     assert_eq!(asked.heard().await["params"]["requestId"], question["id"]);
 }
@@ -125,14 +143,14 @@ async fn the_first_answer_counts_in_the_newer_era_too() {
     let asked = Asked::new();
     let mut desk = asked.desk();
     let question = asked.modern(json!({})).await;
-    let inquiry = desk.recv().await.expect("seen at the desk");
-    asked.endpoint.house.desk().answer(inquiry.id, Decision::Deny("no".into())).expect("waits");
+    let inquiry = desk.asked().await;
+    desk.desk.answer(&inquiry.id, Answer::no("no"), "desk").expect("waits");
     inquiry.settled().cancelled().await;
     let answer = asked.agree(&question).await;
     assert_eq!(answer["isError"], true, "{answer}");
     assert!(answer.to_string().contains("refused by a person: no"), "{answer}");
     let question = asked.modern(json!({})).await;
-    let inquiry = desk.recv().await.expect("seen at the desk");
+    let inquiry = desk.asked().await;
     assert_eq!(asked.agree(&question).await["isError"], false);
     assert!(inquiry.settled().is_cancelled());
 }
@@ -142,7 +160,7 @@ async fn questions_of_a_server_that_ends_are_taken_back() {
     let asked = Asked::new();
     let mut desk = asked.desk();
     asked.modern(json!({})).await;
-    let inquiry = desk.recv().await.expect("seen at the desk");
+    let inquiry = desk.asked().await;
     drop(asked);
     inquiry.settled().cancelled().await;
 }

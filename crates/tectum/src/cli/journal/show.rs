@@ -101,6 +101,9 @@ fn whole(entry: &Entry, screen: &Screen) -> String {
         let by = asked.by.as_deref().unwrap_or("nobody");
         let answer = if asked.approved { "yes" } else { "no" };
         rows.push(("asked", format!("{by} answered {answer} after {}", took(asked.waited))));
+        if let Some(before) = &asked.instead_of {
+            rows.push(("instead of", before.get().to_owned()));
+        }
     }
     if !entry.paths.is_empty() {
         rows.push(("paths", entry.paths.join(", ")));
