@@ -7,12 +7,13 @@ use std::{
 };
 
 use serde_json::Value;
-use tectum_core::{Approver, Asking, Consent, Fault, Question, Ruling};
+use tectum_core::{Approver, Asking, Consent, Fault, FaultKind, Question, Ruling};
 use tokio::{sync::oneshot, time::timeout};
 
 use crate::{
     Answer, Desk, OpenQuestion, Preview, QuestionKind, RuleFact,
     facts::{Facts, edited_key},
+    preview::preview,
     register::{Adopted, End, Register},
 };
 
@@ -88,6 +89,12 @@ impl Approver for Desk {
     fn ask<'a>(&'a self, question: &'a Question<'a>, before: Option<Consent>) -> Asking<'a> {
         Box::pin(self.consent(question, before, Way::default(), |_| async { None }))
     }
+
+    fn ended(&self, tool: &str, subject: &str, failed: bool) {
+        if failed {
+            self.memory.count(tool, subject, |before| before.failed += 1);
+        }
+    }
 }
 
 impl Desk {
@@ -110,7 +117,7 @@ impl Desk {
             return Ok(Ruling::Run);
         }
         let earlier = match &way.earlier {
-            Some(id) => self.register.adopt(id),
+            Some(id) => Some(self.register.adopt(id).ok_or_else(|| forgotten(&call.tool))?),
             None => self.register.adopt_same(&facts.key),
         };
         let (open, end) = match earlier {
@@ -124,7 +131,7 @@ impl Desk {
                 if !way.at_client && !self.is_seen() {
                     return Err(asks.nobody_to_ask(&call.tool));
                 }
-                let open = Arc::new(self.about_call(question, &facts, way.at_client));
+                let open = Arc::new(self.about_call(question, &facts, way.at_client).await);
                 self.open(open)?
             }
         };
@@ -269,9 +276,10 @@ impl Desk {
         Some(id)
     }
 
-    fn about_call(&self, question: &Question<'_>, facts: &Facts, at_client: bool) -> OpenQuestion {
+    async fn about_call(&self, question: &Question<'_>, facts: &Facts, at_client: bool) -> OpenQuestion {
         let Question { call, asks, .. } = question;
         let client = call.client.as_deref();
+        let preview = preview(question).await;
         OpenQuestion {
             session: call.session.0.to_string(),
             client: client.map(|client| client.name.clone()).unwrap_or_default(),
@@ -285,6 +293,8 @@ impl Desk {
                 line: asks.origin.as_ref().map(|origin| origin.line).filter(|line| *line > 0),
             },
             paths: facts.paths.clone(),
+            sandbox: self.settings().sandbox.clone().filter(|_| matches!(preview, Preview::Command { .. })),
+            preview,
             before: self.memory.before(&call.tool, &asks.subject),
             binding: facts.binding,
             subjects: asks.subjects.clone(),
@@ -297,6 +307,12 @@ impl Desk {
             ..OpenQuestion::blank(QuestionKind::Call)
         }
     }
+}
+
+/// The answer to a question that is long over.
+fn forgotten(tool: &str) -> Fault {
+    let message = format!("nobody approved {tool} in time: this answer came too late");
+    Fault::new(FaultKind::Timeout, message).hint("call again without it, and the person is asked again")
 }
 
 /// Ends when nobody saw the question in time, or nobody answered after that.

@@ -82,13 +82,23 @@ pub struct DeskSettings {
     /// How long a call waits whose client cannot be kept waiting; from what is known of the client if
     /// absent.
     pub hold: Option<Duration>,
+    /// What holds commands, in words.
+    pub sandbox: Option<String>,
     /// Where rules of the project go.
     pub rules: Option<Arc<dyn RuleBook>>,
 }
 
 impl Default for DeskSettings {
     fn default() -> Self {
-        Self { at_clients: true, at_desk: true, patience: PATIENCE, unseen: UNSEEN, hold: None, rules: None }
+        Self {
+            at_clients: true,
+            at_desk: true,
+            patience: PATIENCE,
+            unseen: UNSEEN,
+            hold: None,
+            sandbox: None,
+            rules: None,
+        }
     }
 }
 

@@ -39,6 +39,12 @@ impl Facts {
                     Ok(Ok(file)) => files.push((at, file)),
                     _ => hash = Some("unreadable".to_owned()),
                 },
+                // Where a command runs, names come and go; what is moved or removed is another matter.
+                Some(Kind::Directory)
+                    if question.wants.paths.get(at).is_some_and(|(_, access)| !access.changes()) =>
+                {
+                    hash = Some(format!("directory {:?}", path.identity()));
+                }
                 Some(Kind::Directory) => hash = Some(listing(path)),
                 Some(kind) => hash = Some(format!("{kind} {:?}", path.identity())),
                 None => {}

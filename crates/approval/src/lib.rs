@@ -8,6 +8,7 @@ mod answer;
 mod asking;
 mod desk;
 mod facts;
+mod preview;
 mod question;
 mod register;
 mod remembered;

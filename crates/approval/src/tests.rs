@@ -106,6 +106,7 @@ async fn ask(desk: &Desk, folder: &Path, wanted: Wanted) -> Result<Ruling, Fault
         wants: &wants,
         grants: &grants,
         asks: &asks,
+        rehearsal: None,
         noted: Noted::default(),
     };
     desk.consent(&question, before, way(), |_| async { None }).await

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::value::RawValue;
 
-use crate::{Call, Fault, FaultKind, Grants, Origin, ToolInfo, Wants};
+use crate::{Call, Fault, FaultKind, Grants, Origin, Payload, Snapshot, Tectum, ToolInfo, Wants};
 
 /// What the gate found out about a call that needs consent.
 #[derive(Clone, Debug)]
@@ -68,8 +68,25 @@ pub struct Question<'a> {
     pub grants: &'a Grants,
     /// Why it is asked about.
     pub asks: &'a Asks,
+    /// The way to see what it would do.
+    pub rehearsal: Option<Rehearsal<'a>>,
     /// The id of the question and who answered it, noted for the record.
     pub noted: Noted,
+}
+
+/// The way to run a call that changes nothing, to see what the one that is asked about would do.
+#[derive(Debug)]
+pub struct Rehearsal<'a> {
+    pub(crate) house: &'a Tectum,
+    pub(crate) tools: &'a Snapshot,
+}
+
+impl Rehearsal<'_> {
+    /// Runs the same tool with these arguments behind the same gate, unseen and unrecorded. They must be
+    /// such that nothing is changed.
+    pub async fn run(&self, call: &Call, args: Box<RawValue>) -> Result<Payload, Fault> {
+        self.house.rehearse(call, self.tools, args).await
+    }
 }
 
 /// What the record is told of a question.
@@ -109,6 +126,8 @@ pub trait Approver: Any + fmt::Debug + Send + Sync {
     /// Asks about a call. `before` is the consent that was given earlier during the same call: if it
     /// covers the call as it is judged now, the call may run, else the question is a new one.
     fn ask<'a>(&'a self, question: &'a Question<'a>, before: Option<Consent>) -> Asking<'a>;
+    /// Hears how a call ended that was approved.
+    fn ended(&self, _tool: &str, _subject: &str, _failed: bool) {}
 }
 
 /// An answer that was there before the question.

@@ -37,6 +37,8 @@ pub struct Asked {
     pub id: Option<Arc<str>>,
     /// Who answered; `None` if nobody did.
     pub by: Option<Arc<str>>,
+    /// The subject it was asked about.
+    pub subject: String,
     /// True if the call may run.
     pub approved: bool,
     /// The time from the question to its end.

@@ -7,12 +7,13 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use serde_json::value::RawValue;
 use tokio_util::task::TaskTracker;
 
 use crate::{
     Approver, Asked, Asks, Call, Consent, Ctx, Effect, Effects, Fault, FaultKind, Gate, Grants, Judgement,
-    Noted, Outcome, Payload, Prepared, Question, Recorder, Registry, Ruling, Seen, Snapshot, Tap, Tapped,
-    Trail, Verdict, Wants,
+    Noted, Outcome, Payload, Prepared, Question, Recorder, Registry, Rehearsal, Ruling, Seen, Snapshot, Tap,
+    Tapped, Trail, Verdict, Wants,
     execute::{caught, execute},
     provider::Done,
     step::{Checks, Step},
@@ -191,6 +192,11 @@ impl Tectum {
         let edited = trail.asked.as_ref().is_some_and(|asked| asked.instead_of.is_some());
         let edited = edited.then(|| call.args.clone());
         let outcome = Outcome { call: call.id, result, directives, paths, edited, took: started.elapsed() };
+        if let (Some(asked), Some(approver)) = (&trail.asked, self.rooms.approver.get())
+            && asked.approved
+        {
+            approver.ended(&call.tool, &asked.subject, outcome.failed());
+        }
         if alone {
             self.rooms.effects.apply(call.id, &outcome.directives);
         }
@@ -282,7 +288,9 @@ impl Tectum {
     ) -> Result<Ruling, Fault> {
         let began = Instant::now();
         let tool = tools.tool(&call.tool);
-        let question = Question { call, tool, wants, grants, asks, noted: Noted::default() };
+        let rehearsal = Some(Rehearsal { house: self, tools });
+        let noted = Noted::default();
+        let question = Question { call, tool, wants, grants, asks, rehearsal, noted };
         let answer = match call.approver.as_ref().or_else(|| self.rooms.approver.get()) {
             None => Err(asks.nobody_to_ask(&call.tool)),
             Some(approver) => tokio::select! {
@@ -296,12 +304,30 @@ impl Tectum {
         let earlier = trail.asked.take();
         trail.asked = Some(Asked {
             id: id.into_inner().or_else(|| earlier.as_ref()?.id.clone()),
+            subject: asks.subject.clone(),
             by: by.into_inner().or_else(|| earlier.as_ref()?.by.clone()),
             approved: answer.is_ok(),
             waited: began.elapsed() + earlier.as_ref().map_or(Duration::ZERO, |earlier| earlier.waited),
             instead_of: earlier.and_then(|earlier| earlier.instead_of),
         });
         answer
+    }
+
+    /// Runs a call that changes nothing behind the gate, unseen and unrecorded.
+    pub(crate) async fn rehearse(
+        &self,
+        call: &Call,
+        tools: &Snapshot,
+        args: Box<RawValue>,
+    ) -> Result<Payload, Fault> {
+        let rehearsed = Call::new(call.session.clone(), call.tool.clone(), args);
+        let rehearsed = Call { cancel: call.cancel.child_token(), ..rehearsed };
+        let prepared = tools.find(&rehearsed.tool)?.prepare(&rehearsed)?;
+        let grants = match self.gate().judge(&rehearsed, &prepared) {
+            Verdict::Allow(grants, _) | Verdict::Ask(_, grants) => grants,
+            Verdict::Deny(fault) => return Err(fault),
+        };
+        Ok(self.execute(&rehearsed, prepared, grants).await?.payload)
     }
 
     async fn execute(&self, call: &Call, prepared: Prepared, grants: Grants) -> Result<Done, Fault> {

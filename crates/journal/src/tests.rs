@@ -127,6 +127,7 @@ async fn everything_about_a_call_is_recorded_for_its_owner_alone() {
         asked: Some(tectum_core::Asked {
             id: Some("q-1".into()),
             by: Some("client".into()),
+            subject: "x".into(),
             approved: true,
             waited: Duration::from_millis(2),
             instead_of: Some(serde_json::value::RawValue::from_string(r#"{"a":1}"#.into()).expect("JSON")),

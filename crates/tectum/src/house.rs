@@ -23,7 +23,7 @@ use crate::{
     control::control_files,
     journal,
     offered::Offered,
-    state,
+    rulebook, state,
 };
 
 /// Builds the house. It opens the roots and nothing else; a root that cannot be opened is
@@ -38,6 +38,7 @@ pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Proble
     let writer = journal::WriterCell::default();
     let parts = parts(config, None, runtime, journal::history(config, &writer))?;
     let house = Tectum::new(Snapshot::of(&parts.providers()), parts.gate);
+    rulebook::configure(&house, config);
     let journal = journal::attach(config, &house, "library", runtime);
     journal.into_iter().for_each(|journal| drop(writer.set(journal)));
     Ok(house)
@@ -47,6 +48,7 @@ pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Proble
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
     let parts = parts(config, None, &Runtime::default(), None)?;
     let house = Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate);
+    rulebook::configure(&house, config);
     journal::attach(config, &house, journal::ONE_CALL, parts.catalog.runtime());
     Ok(house)
 }

@@ -22,6 +22,7 @@ pub mod observers;
 mod offered;
 pub mod reload;
 pub mod replay;
+mod rulebook;
 pub mod servers;
 pub mod state;
 pub mod status;

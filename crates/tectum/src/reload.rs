@@ -20,7 +20,7 @@ use crate::{
     },
     house::{self, Catalog, Parts},
     offered::Offered,
-    state,
+    rulebook, state,
     status::{self, Record},
 };
 
@@ -123,6 +123,7 @@ impl Policy {
             self.federation.rebase(providers);
         }
         self.house.effects().close_with(config.closing);
+        rulebook::configure(&self.house, config);
         (self.catalog, self.offered, self.config) = (catalog, offered, config.clone());
     }
 }
@@ -145,8 +146,19 @@ fn changes(before: &Config, now: &Config) -> Vec<&'static Key> {
 
 /// True if a running house follows a key; the rest was decided when it started.
 fn is_live(key: &Key) -> bool {
-    ["workspace", "permissions", "tools", "files", "diagnostics", "shell", "context", "beads", "network"]
-        .contains(&key.section)
+    [
+        "workspace",
+        "permissions",
+        "approval",
+        "tools",
+        "files",
+        "diagnostics",
+        "shell",
+        "context",
+        "beads",
+        "network",
+    ]
+    .contains(&key.section)
         || *key == keys::READ
 }
 

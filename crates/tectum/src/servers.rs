@@ -31,7 +31,7 @@ use crate::{
     hooks::Hooks,
     house, journal, observers,
     reload::{self, Answering, Policy},
-    state,
+    rulebook, state,
     status::Record,
     telemetry::HouseTelemetry,
 };
@@ -114,6 +114,7 @@ impl Household {
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
         house.effects().close_with(config.closing);
+        rulebook::configure(&house, config);
         let command = command.unwrap_or(journal::ONE_CALL);
         let journal = journal::attach(config, &house, command, catalog.runtime());
         journal.iter().for_each(|journal| drop(writer.set(journal.clone())));

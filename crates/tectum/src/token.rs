@@ -1,4 +1,5 @@
-//! The bearer token of this user: made once, readable by nobody else.
+//! The two secrets of this user, each made once and readable by nobody else: the bearer token, which
+//! clients show, and the approver's, which only people's own programs show when they answer questions.
 
 use std::{
     io,
@@ -97,6 +98,17 @@ pub fn path(state: &Path) -> PathBuf {
     state.join("token")
 }
 
+/// The path of the approver's secret below the user's state.
+pub fn approver_path(state: &Path) -> PathBuf {
+    state.join("approver")
+}
+
+/// The secret of those who answer questions. It is in its file and nowhere else: no environment variable
+/// could hand it on to a child.
+pub fn approver(state: Option<&Path>) -> Result<Token, TokenError> {
+    in_file(approver_path(state.ok_or(TokenError::Nowhere)?))
+}
+
 /// The token of this user: the one in `TECTUM_TOKEN`, else the one in the state directory,
 /// made there when it is absent.
 pub fn obtain(given: Option<&str>, state: Option<&Path>) -> Result<Token, TokenError> {
@@ -106,7 +118,11 @@ pub fn obtain(given: Option<&str>, state: Option<&Path>) -> Result<Token, TokenE
         }
         return Ok(Token { secret: secret.to_owned(), kept: TokenPlace::Environment });
     }
-    let path = path(state.ok_or(TokenError::Nowhere)?);
+    in_file(path(state.ok_or(TokenError::Nowhere)?))
+}
+
+/// The secret in a file, made there when it is absent.
+fn in_file(path: PathBuf) -> Result<Token, TokenError> {
     let secret = match read(&path)? {
         Some(secret) => secret,
         None => {
@@ -163,6 +179,19 @@ mod tests {
         assert_eq!(mode(&state.join("token")), 0o600);
         assert_eq!(mode(&state), 0o700);
         assert!(!format!("{first:?}").contains(&first.secret));
+    }
+
+    #[test]
+    fn the_approver_has_a_secret_of_its_own() {
+        let home = tempfile::tempdir().expect("a directory");
+        let token = obtain(None, Some(home.path())).expect("a token");
+        let approver = approver(Some(home.path())).expect("another");
+        assert_ne!(token.secret, approver.secret);
+        assert_eq!(approver.kept, TokenPlace::File(home.path().join("approver")));
+        let mode = approver_path(home.path()).metadata().expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(super::approver(Some(home.path())).expect("the same").secret, approver.secret);
+        assert!(matches!(super::approver(None), Err(TokenError::Nowhere)));
     }
 
     #[test]

@@ -29,8 +29,8 @@ use super::{
     load::Sources,
     merged::{Layers, Merged, Setting},
     model::{
-        AuthMode, Config, Diagnostics, Federation, Files, Http, JournalSettings, Network, Observers,
-        Permissions, ProjectEnv, Run, Sandbox, Shell, ToolSet, Workspace,
+        Approval, AuthMode, Config, Diagnostics, Federation, Files, Http, JournalSettings, Network,
+        Observers, Permissions, ProjectEnv, Run, Sandbox, Shell, ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
     servers::trust::{self, Ledger, Trust},
@@ -55,7 +55,8 @@ impl Config {
         let merged = layers.merged.clone();
         // Each of them tells all that is wrong with its part; all of it is told at once.
         let mut wrong = Vec::new();
-        let own_rules = rules(&layers.operator, &mut wrong);
+        let mut own_rules = rules(&layers.operator, &mut wrong);
+        own_rules.allow.extend(allowed_here(&layers.operator, &directory, &mut wrong));
         let project_rules = rules(&layers.project, &mut wrong);
         let include = [&layers.operator, &layers.project].map(|layer| {
             (layer.get(&keys::INCLUDE_TOOLS).is_some(), globs(layer, &keys::INCLUDE_TOOLS, &mut wrong))
@@ -105,6 +106,12 @@ impl Config {
                 git_dirs: paths(&keys::GIT_DIRS),
             },
             permissions,
+            approval: Approval {
+                at_clients: merged.word(&keys::VIA) != Some("desk"),
+                at_desk: merged.word(&keys::VIA) != Some("client"),
+                patience: Duration::from_millis(merged.number(&keys::PATIENCE).unwrap_or(60_000)),
+                hold: merged.number(&keys::HOLD).map(Duration::from_millis),
+            },
             tools: ToolSet {
                 native: merged.flag(&keys::NATIVE),
                 include: include.into_iter().filter_map(|(is_set, globs)| is_set.then_some(globs)).collect(),
@@ -428,6 +435,19 @@ fn project_env(path: &Path, state: Option<&Path>) -> Option<ProjectEnv> {
     let ledger = state.and_then(|state| Ledger::load(state).ok());
     let trust = ledger.map_or(Trust::Asked, |ledger| ledger.compare(&trust::record_of_env(path, &text)));
     Some(ProjectEnv { path: path.to_owned(), read, text, trust })
+}
+
+/// The rules of `allow_in` that are for this project.
+fn allowed_here(merged: &Merged, directory: &Path, wrong: &mut Vec<Problem>) -> Vec<Rule> {
+    let here = directory.to_string_lossy();
+    let read = |item: &Item| {
+        if !item.text.starts_with('/') || !item.text.contains('=') {
+            return Err(format!("`{}` is not of the form /path/of/project=tool(pattern)", item.text));
+        }
+        let rule = item.text.strip_prefix(&*here).and_then(|rest| rest.strip_prefix('='));
+        rule.map(|rule| Rule::parse(rule, (&item.origin).into())).transpose()
+    };
+    each(merged, &keys::ALLOW_IN, wrong, read).into_iter().flatten().collect()
 }
 
 fn rules(merged: &Merged, wrong: &mut Vec<Problem>) -> Rules {

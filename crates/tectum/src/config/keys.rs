@@ -28,6 +28,10 @@ const TELEMETRY: Key = Key {
 };
 const MCP: Key = Key { section: "mcp", ..PLAIN };
 
+/// A key of the desk.
+const APPROVAL: Key =
+    Key { section: "approval", project: FromProject::Refused("choose who is asked"), ..PLAIN };
+
 /// A key of the language servers.
 const DIAGNOSTICS: Key = Key {
     section: "diagnostics",
@@ -180,6 +184,14 @@ key_table! {
         doc: "Calls that run without asking: `tool` or `tool(pattern)`. Deny beats ask beats allow.",
         ..PERMISSIONS
     };
+    pub static ALLOW_IN: Key = Key {
+        name: "allow_in",
+        shape: WORDS,
+        merge: Merge::Sum,
+        project: FromProject::Refused("allow calls by itself"),
+        doc: "Calls that run without asking in one project: \"/path/of/project=tool(pattern)\". An answer that is remembered for a project is added here.",
+        ..PERMISSIONS
+    };
     pub static ASK: Key = Key {
         name: "ask",
         shape: Shape::List { each: Each::Rule, empty: None },
@@ -198,6 +210,27 @@ key_table! {
         project: FromProject::Adds,
         doc: "Calls that never run.",
         ..PERMISSIONS
+    };
+    pub static VIA: Key = Key {
+        name: "via",
+        shape: Shape::Choice(&["both", "desk", "client"]),
+        default: "both",
+        doc: "Who is asked: the person in front of the client that calls, whoever looks at this house (terminal, `tectum approve`, hook API), or both.",
+        ..APPROVAL
+    };
+    pub static PATIENCE: Key = Key {
+        name: "patience",
+        shape: Shape::Span { least: 5, most: 3600 },
+        default: "60s",
+        doc: "How long a question waits for its answer once a person sees it.",
+        ..APPROVAL
+    };
+    pub static HOLD: Key = Key {
+        name: "hold",
+        shape: Shape::Span { least: 1, most: 3600 },
+        unset: "three quarters of what the client is known to wait",
+        doc: "How long a call waits for an answer if its client can neither ask nor be kept waiting; then it is told to repeat the call.",
+        ..APPROVAL
     };
     pub static NATIVE: Key = Key {
         name: "native",

@@ -33,6 +33,8 @@ pub struct Config {
     pub workspace: Workspace,
     /// The calls that are allowed.
     pub permissions: Permissions,
+    /// How people are asked.
+    pub approval: Approval,
     /// The tools.
     pub tools: ToolSet,
     /// The language servers.
@@ -85,6 +87,19 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// The paths that they may not open; the usual places of secrets are among them.
     pub closed: Vec<PathBuf>,
+}
+
+/// How people are asked about calls.
+#[derive(Clone, Debug)]
+pub struct Approval {
+    /// True if the person in front of a client may be asked there.
+    pub at_clients: bool,
+    /// True if those who look at this house are asked.
+    pub at_desk: bool,
+    /// How long a question waits once it is shown.
+    pub patience: Duration,
+    /// How long a call waits whose client can neither ask nor be kept waiting.
+    pub hold: Option<Duration>,
 }
 
 /// The calls that are allowed: a call passes only if both owners let it through.

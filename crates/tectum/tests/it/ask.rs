@@ -277,19 +277,25 @@ fn a_rule_that_changed_in_between_asks_anew() {
     assert_eq!(client.say("read_file", json!({"path": "a.txt"})), "teh cat\n");
     let mut front = Front::Pipe(Era::Modern, client);
     let reload = || assert!(rig.run(&["reload"]).status.success());
-    for (rules, words) in [
-        ("ask = [\"edit_*\"]", "the answer was to another question"),
-        ("deny = [\"edit_file\"]", "deny rule `edit_file`"),
-    ] {
+    let change = |front: &mut Front, rules: &str| {
         rig.configure("[permissions]\nask = [\"edit_file\"]\n");
         reload();
         let asked = front.call("edit_file", edit("a.txt"));
         rig.configure(&format!("[permissions]\n{rules}\n"));
         reload();
-        let result = front.answer("edit_file", asked, &yes());
-        assert!(result["isError"] == true && text(&result).contains(words), "{rules}: {result}");
-    }
+        front.answer("edit_file", asked, &yes())
+    };
+    let refused = change(&mut front, "deny = [\"edit_file\"]");
+    assert!(refused["isError"] == true && text(&refused).contains("deny rule `edit_file`"), "{refused}");
+    // The person is asked again, and told of the new rule.
+    let again = change(&mut front, "ask = [\"edit_*\"]");
+    assert_eq!(again["resultType"], "input_required", "{again}");
+    let message = &again["inputRequests"][QUESTION]["params"]["message"];
+    assert!(message.to_string().contains("ask rule `edit_*`"), "{again}");
     assert_eq!(rig.read("a.txt"), "teh cat\n");
+    let done = front.again("edit_file", &edit("a.txt"), &again["requestState"], &yes());
+    assert_eq!(done["result"]["isError"], false, "{done}");
+    assert_eq!(rig.read("a.txt"), "the cat\n");
 }
 
 #[test]

@@ -143,6 +143,20 @@ impl Draft {
         true
     }
 
+    /// Adds a text to a list of texts. False when it is there already.
+    pub fn list_also(&mut self, section: &str, key: &str, text: &str) -> Result<bool, String> {
+        let other = || format!("`{section}.{key}` of {} is no list", self.name);
+        let table = self.document.entry(section).or_insert_with(|| Item::Table(Table::new()));
+        let table = table.as_table_like_mut().ok_or_else(other)?;
+        let list = table.entry(key).or_insert_with(|| value(Array::new()));
+        let list = list.as_array_mut().ok_or_else(other)?;
+        if list.iter().any(|held| held.as_str() == Some(text)) {
+            return Ok(false);
+        }
+        push(list, text);
+        Ok(true)
+    }
+
     /// The change, as people read it. Values that may be secret are hidden.
     pub fn diff(&self) -> String {
         let (before, after) = (hidden(&self.before), hidden(&self.text()));
