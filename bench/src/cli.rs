@@ -10,7 +10,7 @@ use crate::cases::{Case, RunPlan};
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, economy, fetch, find, gateway, journal, observe, shell, turns};
+use crate::{approval, code, economy, fetch, find, gateway, journal, observe, shell, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--before PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -39,6 +39,9 @@ tectum-bench shell --tectum PATH [--rounds N] [--slice-ms MS] [--data DIR]
     What run_shell costs beside a bare loop that starts shells, and the memory of long output.
 tectum-bench journal --tectum PATH [--entries N] [--data DIR]
     A record of a million calls: disk, index, search, list, and the replay of a session.
+tectum-bench approval [--calls N [--desk]]
+    What approval costs a call that needs none, how soon a call runs that was agreed to, and the memory
+    of ten thousand questions. --calls makes only calls, for valgrind.
 tectum-bench economy [--tectum PATH] [--server NAME]... [--out DIR] [--data DIR]
     How many tokens 25 tasks of an agent cost: the list, and the replies to the calls of each.
 tectum-bench report DIR
@@ -59,6 +62,7 @@ pub(crate) enum Command {
     Fetch(fetch::FetchPlan),
     Shell(shell::ShellPlan),
     Journal(journal::JournalPlan),
+    Approval(approval::ApprovalPlan),
     /// A server for `find`: the file with its definitions, and the number it lists.
     Registry(PathBuf, usize),
     Economy(economy::EconomyPlan),
@@ -98,6 +102,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "fetch" => fetch_plan(args).map(Command::Fetch),
         "shell" => shell_plan(args).map(Command::Shell),
         "journal" => journal_plan(args).map(Command::Journal),
+        "approval" => approval_plan(args).map(Command::Approval),
         "registry" => {
             Ok(Command::Registry(value(&mut args, "registry")?.into(), number(&mut args, "registry")?))
         }
@@ -184,6 +189,18 @@ fn journal_plan(mut args: impl Iterator<Item = OsString>) -> Result<journal::Jou
         }
     }
     Ok(plan)
+}
+
+fn approval_plan(mut args: impl Iterator<Item = OsString>) -> Result<approval::ApprovalPlan> {
+    let (mut calls, mut desk) = (None, false);
+    while let Some(arg) = args.next() {
+        match arg.to_str().unwrap_or_default() {
+            "--calls" => calls = Some(number(&mut args, "--calls")?),
+            "--desk" => desk = true,
+            _ => bail!("no option `{}` of approval; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    Ok(calls.map_or(approval::ApprovalPlan::All, |calls| approval::ApprovalPlan::Calls(calls, desk)))
 }
 
 fn code_plan(mut args: impl Iterator<Item = OsString>) -> Result<code::CodePlan> {

@@ -7,6 +7,7 @@
 
 mod affinity;
 mod aims;
+mod approval;
 mod calls;
 mod cases;
 mod cli;
@@ -53,6 +54,7 @@ fn main() -> Result<()> {
         Command::Fetch(plan) => fetch::run(&plan),
         Command::Shell(plan) => shell::run(&plan),
         Command::Journal(plan) => journal::run(&plan),
+        Command::Approval(plan) => approval::run(&plan),
         Command::Registry(file, count) => floor::serve(find::registry(&file, count)?),
         Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),

@@ -20,4 +20,6 @@ pub use desk::{Desk, DeskEvent, DeskSettings, HowSettled, RuleBook, Surface};
 pub use question::{Before, OpenQuestion, PathFact, Preview, QuestionKind, RawJson, RuleFact};
 
 #[cfg(test)]
+mod schedules;
+#[cfg(test)]
 mod tests;

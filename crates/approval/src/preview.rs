@@ -27,6 +27,7 @@ pub(crate) async fn preview(question: &Question<'_>) -> Preview {
         "command" | "script" => {
             // Where it would run is the one path that it names.
             let folder = question.grants.paths().first().map(|path| path.absolute());
+            let folder = folder.map(|folder| folder.components().collect::<std::path::PathBuf>());
             let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
             Preview::Command { command: word(&tool.primary), folder }
         }

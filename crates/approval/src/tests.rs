@@ -419,3 +419,65 @@ async fn a_person_is_asked_other_things_as_well() {
     drop(scene.surface.take());
     assert_eq!(scene.desk.ask_person(what).await.expect_err("nobody").kind, FaultKind::Permission);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_thousand_questions_answered_in_any_order_from_two_surfaces_reach_their_calls() {
+    const MANY: usize = 1000;
+    let scene = Scene::new();
+    let (desk, folder) = (scene.desk.clone(), scene.folder.path().to_owned());
+    let calls: Vec<_> = (0..MANY)
+        .map(|n| {
+            let (desk, folder) = (desk.clone(), folder.clone());
+            let wanted = Wanted { args: format!(r#"{{"n":{n}}}"#), path: None, ..edit() };
+            tokio::spawn(async move { ask(&desk, &folder, wanted).await })
+        })
+        .collect();
+    let answering = |mut order: u64| {
+        let desk = desk.clone();
+        tokio::spawn(async move {
+            let mut answered = 0;
+            let mut waiting = desk.questions();
+            loop {
+                let Some(last) = waiting.len().checked_sub(1) else {
+                    waiting = desk.questions();
+                    if waiting.is_empty() && answered > 0 {
+                        return answered;
+                    }
+                    tokio::task::yield_now().await;
+                    continue;
+                };
+                order = order.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let question = waiting.swap_remove((order >> 33) as usize % (last + 1));
+                let n: Value = serde_json::from_str(question.arguments.get()).expect("JSON");
+                let n = n["n"].as_u64().expect("a number");
+                let answer = match n % 2 {
+                    0 => Answer::parse(&json!({"decision": "approve", "arguments": {"m": n}}).to_string()),
+                    _ => Ok(Answer::no(n.to_string())),
+                };
+                if desk.answer(&question.id, answer.expect("an answer"), "surface").is_ok() {
+                    answered += 1;
+                }
+            }
+        })
+    };
+    // Nobody answers before all have asked, so that every order is open.
+    while desk.questions().len() < MANY {
+        tokio::task::yield_now().await;
+    }
+    let surfaces = [answering(1), answering(2)];
+    for (n, call) in calls.into_iter().enumerate() {
+        match call.await.expect("ends") {
+            Ok(Ruling::Agreed(Consent { edited, .. })) => {
+                assert_eq!(edited.expect("edited").get(), format!(r#"{{"m":{n}}}"#));
+            }
+            Err(fault) => assert!(fault.message.ends_with(&format!("by a person: {n}")), "{n}: {fault}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    let mut answered = 0;
+    for surface in surfaces {
+        surface.abort();
+        answered += surface.await.unwrap_or_default();
+    }
+    assert!(answered <= MANY && desk.questions().is_empty());
+}

@@ -137,6 +137,12 @@ impl Outcome {
         }
     }
 
+    /// What a model is told of a call whose arguments a person changed.
+    pub fn edited_note(&self) -> Option<String> {
+        let args = self.edited.as_ref()?.get();
+        Some(format!("A person changed the arguments of this call before it ran. It ran with: {args}"))
+    }
+
     /// True if the call failed, or if the tool says so in its result.
     pub fn failed(&self) -> bool {
         match &self.result {

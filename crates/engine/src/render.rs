@@ -11,6 +11,10 @@ pub fn outcome(outcome: &Outcome) -> (String, bool) {
         Ok(Payload::Peer(reply)) => result(reply.json.get()),
         Err(fault) => fault.text(),
     };
+    let text = match outcome.edited_note() {
+        Some(note) => format!("{text}\n\n{note}"),
+        None => text,
+    };
     (text, outcome.failed())
 }
 

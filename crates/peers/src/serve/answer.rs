@@ -22,10 +22,7 @@ pub(crate) fn outcome(
     outcome: &Outcome,
     more: &[String],
 ) {
-    let edited = outcome
-        .edited
-        .as_ref()
-        .map(|args| [edited(args)].into_iter().chain(more.iter().cloned()).collect::<Vec<_>>());
+    let edited = outcome.edited_note().map(|note| [&[note], more].concat());
     let more = edited.as_deref().unwrap_or(more);
     match &outcome.result {
         Ok(Payload::Peer(PeerReply { json: raw, .. })) => {
@@ -67,11 +64,6 @@ pub(crate) fn outcome(
             }
         },
     }
-}
-
-/// What a model is told of a call whose arguments a person changed.
-fn edited(args: &RawValue) -> String {
-    format!("A person changed the arguments of this call before it ran. It ran with: {}", args.get())
 }
 
 /// The answer that a client of the older era gets to a call, for people who want to see it.

@@ -24,7 +24,8 @@ fn a_yes_lets_the_call_run_and_the_question_says_what_it_is_about() {
         let asked = front.call("edit_file", edit("a.txt"));
         let message = asked.question["message"].as_str().expect("a text").to_owned();
         assert!(message.starts_with("Tectum asks: may edit_file run on `a.txt`?"), "{message}");
-        assert!(message.contains("--- a.txt\n+++ a.txt\n@@\n-teh\n+the"), "{message}");
+        assert!(message.contains("--- a.txt\n+++ a.txt\n@@"), "{message}");
+        assert!(message.contains("\n-teh cat\n+the cat\n"), "{message}");
         let rule = "ask rule `edit_file` (";
         assert!(message.contains(rule) && message.contains("tectum.toml:2)"), "{message}");
         let schema = &asked.question["requestedSchema"];

@@ -20,6 +20,7 @@ mod collector;
 mod config_check;
 mod config_show;
 mod context;
+mod desk;
 mod diagnostics;
 mod federated;
 mod federation_approvals;

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tectum_approval::{Answer, OpenQuestion};
+use tectum_approval::{Answer, OpenQuestion, Preview};
 
 use crate::{
     link::error_parts,
@@ -33,9 +33,39 @@ fn message(question: &OpenQuestion) -> String {
     format!(
         "Tectum asks: may {} run{about}?\n\n{}\n\nAsked because of: {}",
         question.tool,
-        cut(&visible(&call(question.arguments.get())), MOST_SHOWN),
+        cut(&visible(&planned(question)), MOST_SHOWN),
         on_one_line(&question.rule.text)
     )
+}
+
+/// What the call would do, as far as that was found out; else its arguments.
+fn planned(question: &OpenQuestion) -> String {
+    let args = question.arguments.get();
+    match &question.preview {
+        Preview::Diff { text } => {
+            let members = Members::of(args).unwrap_or_default();
+            let more = members.0.iter().filter(|(name, _)| !of_an_edit(name) && !in_a_diff(name));
+            let more = more.map(|(name, value)| argument(name, value));
+            // Every line of it has a sign of its own before it.
+            let lines = text.lines().map(|line| line.replace('\r', "\\r"));
+            more.chain(lines).collect::<Vec<_>>().join("\n")
+        }
+        Preview::Command { folder, .. } => {
+            let sandbox = question.sandbox.as_deref().unwrap_or("unknown");
+            format!("{}\nIt would run in {}.\nSandbox: {sandbox}", call(args), on_one_line(folder))
+        }
+        Preview::Definition { server, definition } => {
+            let defined = definition.0.get();
+            format!("{}\nThe server {server} defines the tool as: {}", call(args), on_one_line(defined))
+        }
+        Preview::Text { text } => format!("{}\n{}", call(args), on_one_line(text)),
+        Preview::Address { .. } | Preview::None => call(args),
+    }
+}
+
+/// True for further arguments that a diff shows.
+fn in_a_diff(name: &str) -> bool {
+    matches!(name, "edits" | "content" | "new_content")
 }
 
 /// The arguments, one in a line; what they replace as a diff.

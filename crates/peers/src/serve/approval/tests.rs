@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use tectum_approval::{Answer, Desk, DeskEvent, OpenQuestion, Surface};
+use tectum_approval::{Answer, Desk, DeskEvent, DeskSettings, OpenQuestion, Surface};
 use tectum_core::{Judgement, Origin, Rules, SessionId};
 use tokio::sync::broadcast;
 
@@ -43,11 +43,16 @@ struct Asked {
 
 impl Asked {
     fn new() -> Self {
+        Self::able(r#"{"elicitation":{}}"#)
+    }
+
+    /// With these capabilities.
+    fn able(capabilities: &str) -> Self {
         let origin = Origin { file: None, line: 0 };
         let (scratch, endpoint) =
             ruled(Rules { default: Some((Judgement::Ask, origin)), ..Rules::default() });
         let client = Conversation::new(SessionId::new("test"), Unheard::default());
-        client.set_capabilities(r#"{"elicitation":{}}"#);
+        client.set_capabilities(capabilities);
         let (delivery, sent) = queue(Bounds { messages: 8, bytes: 1 << 20 }, Unheard::default(), None);
         Self { _scratch: scratch, endpoint, client, delivery, sent }
     }
@@ -174,4 +179,67 @@ async fn open_questions_are_bounded() {
     let answer = asked.modern(json!({})).await;
     assert_eq!(answer["isError"], true, "{answer}");
     assert!(answer.to_string().contains("too many calls wait"), "{answer}");
+}
+
+/// A call in the older way, and whether it wants to hear of progress.
+fn legacy_call(progress: bool) -> Value {
+    let meta = if progress { json!({"progressToken": 1}) } else { json!({}) };
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "tool_0", "_meta": meta}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_can_neither_ask_nor_wait_is_told_to_repeat_the_call() {
+    let asked = Asked::able("{}");
+    let mut desk = asked.desk();
+    let try_it = || async {
+        match asked.handle(&legacy_call(false)) {
+            Ok(answer) => answer["result"].clone(),
+            Err(work) => serde_json::from_slice::<Value>(&work.await).expect("JSON")["result"].clone(),
+        }
+    };
+    let pending = try_it().await;
+    let question = desk.asked().await;
+    assert_eq!(pending["isError"], true);
+    let words = format!("pending, id {}: ", question.id);
+    assert!(pending.to_string().contains(&words) && pending.to_string().contains("repeat the call"));
+    desk.desk.answer(&question.id, Answer::yes(), "desk").expect("it waits for the repetition");
+    assert_eq!(try_it().await["isError"], false);
+    assert_eq!(try_it().await["isError"], true, "the yes is used up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_hears_progress_waits_to_the_end() {
+    let mut asked = Asked::able("{}");
+    let mut desk = asked.desk();
+    let Err(work) = asked.handle(&legacy_call(true)) else { panic!("it waits for a person") };
+    let call = tokio::spawn(work);
+    let question = desk.asked().await;
+    // Far longer than its patience with silence.
+    tokio::time::sleep(Duration::from_secs(10 * 60)).await;
+    assert!(!call.is_finished());
+    assert_eq!(asked.heard().await["method"], "notifications/progress");
+    desk.desk.answer(&question.id, Answer::yes(), "desk").expect("waits");
+    let answer: Value = serde_json::from_slice(&call.await.expect("ends")).expect("JSON");
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_is_not_asked_where_only_the_desk_is() {
+    let mut asked = Asked::new();
+    let mut desk = asked.desk();
+    desk.desk.configure(DeskSettings { at_clients: false, ..DeskSettings::default() });
+    for era in ["legacy", "modern"] {
+        let answer = match era {
+            "modern" => asked.modern(json!({})).await,
+            _ => match asked.handle(&legacy_call(false)) {
+                Err(work) => serde_json::from_slice::<Value>(&work.await).expect("JSON")["result"].clone(),
+                Ok(answer) => panic!("{answer}"),
+            },
+        };
+        let question = desk.asked().await;
+        assert!(answer.to_string().contains(&format!("pending, id {}", question.id)), "{era}: {answer}");
+        desk.desk.withdraw(&question.id);
+    }
+    let sent = tokio::time::timeout(AGES, asked.sent.recv()).await;
+    assert!(sent.is_err(), "nothing was sent to the client");
 }
