@@ -100,6 +100,17 @@ impl World {
         }
     }
 
+    /// A call asks, and its caller leaves.
+    fn leave(&self) {
+        let open = question(self.content());
+        let end = self.register.open(open.clone());
+        thread::yield_now();
+        drop(end);
+        thread::yield_now();
+        let _ = self.register.settle(&open.id, End::Withdrawn);
+        assert!(open.settled().is_cancelled(), "it is withdrawn everywhere");
+    }
+
     /// A surface answers whatever it sees.
     fn answer(&self, yes: bool, remember: bool) {
         for _ in 0..3 {
@@ -153,7 +164,8 @@ fn schedule(shape: u64) {
     } else {
         |world| world.end_all(&End::Withdrawn)
     });
-    with(|world| drop(world.content.fetch_add(1, Ordering::SeqCst)));
+    with(World::leave);
+    with(|world| _ = world.content.fetch_add(1, Ordering::SeqCst));
     others.into_iter().for_each(|other| other.join().expect("ends"));
     // Whoever still waits loses the last surface.
     while world.ended.load(Ordering::SeqCst) < 2 {
