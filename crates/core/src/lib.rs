@@ -40,7 +40,7 @@ pub use provider::{Done, OutputSchema, Prepared, Provider, Running, ServerTool, 
 pub use registry::{Registry, Snapshot};
 pub use rules::{Origin, Rule, Rules};
 pub use step::{Checks, Step};
-pub use tap::{Tap, Tapped};
+pub use tap::{Tap, TapWatcher, Tapped};
 pub use tectum::Tectum;
 /// The crate below, for those who hold its handles.
 pub use tectum_security as security;

@@ -117,6 +117,11 @@ impl Tectum {
         done
     }
 
+    /// The number of calls in flight.
+    pub fn in_flight(&self) -> usize {
+        self.rooms.calls.len()
+    }
+
     /// Runs a call on the thread of its caller. If the caller drops it, the call is cancelled and ends
     /// in a task of its own, so nobody can keep it out of the journal.
     pub fn call(&self, call: Call) -> Walking {
@@ -144,12 +149,18 @@ impl Tectum {
         let house = self.clone();
         let walk = Box::pin(async move {
             let mut trail = Trail::default();
-            let walked = match step {
+            let outcome = match step {
                 // A panic beside the work ends the call, too; it is recorded like any other end.
-                Ok(step) => caught(pin!(house.walk(&mut call, &tools, step, started, &mut trail))).await,
-                Err(fault) => Err(fault),
+                Ok(step) => {
+                    house.rooms.tap.show(&tools, Tapped { call: &call, outcome: None });
+                    let walk = house.walk(&mut call, &tools, step, started, &mut trail);
+                    let walked = caught(pin!(walk)).await;
+                    let outcome = walked.unwrap_or_else(|fault| Outcome::fault(id, fault));
+                    house.rooms.tap.show(&tools, Tapped { call: &call, outcome: Some(&outcome) });
+                    outcome
+                }
+                Err(fault) => Outcome::fault(id, fault),
             };
-            let outcome = walked.unwrap_or_else(|fault| Outcome::fault(id, fault));
             let seen = Seen { call: &call, outcome: &outcome, trail: &trail, tools: &tools };
             if let Some(recording) = house.rooms.recorder.get().and_then(|recorder| recorder.record(seen)) {
                 recording.await;
@@ -167,7 +178,6 @@ impl Tectum {
         started: Instant,
         trail: &mut Trail,
     ) -> Outcome {
-        self.rooms.tap.show(tools, Tapped { call, outcome: None });
         let alone = step.is_none();
         let mut paths = Vec::new();
         let result = match self.clear(call, tools, step, trail).await {
@@ -200,7 +210,6 @@ impl Tectum {
         if alone {
             self.rooms.effects.apply(call.id, &outcome.directives);
         }
-        self.rooms.tap.show(tools, Tapped { call, outcome: Some(&outcome) });
         outcome
     }
 

@@ -69,17 +69,37 @@ async fn a_watcher_sees_each_call_before_and_after_while_the_tap_is_open() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let noted = seen.clone();
     house.call(call("seen")).await;
-    house.tap().open(move |Tapped { call, outcome }| {
+    let watcher = house.tap().open(move |Tapped { call, outcome }| {
         let result = outcome.map(|outcome| outcome.result.is_ok());
         noted.lock().expect("whole").push(format!("{} {result:?}", call.tool));
     });
     for tool in ["seen", "unseen", "absent"] {
         house.call(call(tool)).await;
     }
-    house.tap().close();
+    house.tap().close(&watcher);
     house.call(call("seen")).await;
     let seen = seen.lock().expect("whole");
     assert_eq!(*seen, ["seen None", "seen Some(true)", "absent None", "absent Some(false)"]);
+}
+
+#[tokio::test]
+async fn several_watch_and_each_leaves_alone() {
+    let house = house(tools(&[("seen", "", true)]));
+    let seen: Arc<Mutex<Vec<&str>>> = Arc::default();
+    let watch = |name: &'static str| {
+        let noted = seen.clone();
+        house.tap().open(move |tapped| {
+            if tapped.outcome.is_some() {
+                noted.lock().expect("whole").push(name);
+            }
+        })
+    };
+    let (one, _two) = (watch("one"), watch("two"));
+    house.call(call("seen")).await;
+    house.tap().close(&one);
+    house.call(call("seen")).await;
+    assert_eq!(*seen.lock().expect("whole"), ["one", "two", "two"]);
+    assert_eq!(house.in_flight(), 0);
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ use crate::{
 const LAST_WRITES: Duration = Duration::from_secs(5);
 
 /// How one server is, for people and programs.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ServerStatus {
     /// Its state, in one word.
     pub state: &'static str,

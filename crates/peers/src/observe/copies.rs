@@ -12,7 +12,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tectum_core::{Call, Outcome, Tapped, Tectum};
+use tectum_core::{Call, Outcome, TapWatcher, Tapped, Tectum};
 use tectum_redact::Redactor;
 use tokio::{sync::Notify, time::Instant};
 
@@ -54,11 +54,11 @@ impl Ring {
 
 impl Copies {
     /// Copies every call of a house from now on, with what the redactor hides left out.
-    pub(super) fn watching(house: &Tectum, redactor: Redactor) -> Arc<Self> {
+    pub(super) fn watching(house: &Tectum, redactor: Redactor) -> (Arc<Self>, TapWatcher) {
         let copies = Arc::new(Self::new(redactor));
-        let watcher = copies.clone();
-        house.tap().open(move |Tapped { call, outcome }| watcher.push(call, outcome));
-        copies
+        let taking = copies.clone();
+        let watcher = house.tap().open(move |Tapped { call, outcome }| taking.push(call, outcome));
+        (copies, watcher)
     }
 
     fn new(redactor: Redactor) -> Self {

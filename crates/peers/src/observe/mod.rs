@@ -16,13 +16,14 @@ mod trial;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     sync::{Arc, OnceLock, atomic::Ordering},
     time::Duration,
 };
 
 use globset::GlobSet;
 use parking_lot::Mutex;
-use tectum_core::Tectum;
+use tectum_core::{TapWatcher, Tectum};
 use tectum_redact::Redactor;
 use tokio::{
     sync::{Notify, watch},
@@ -67,9 +68,9 @@ pub struct ObserverSettings {
 }
 
 /// The observers of a house.
-#[derive(Debug)]
 pub struct Observers {
     shared: Arc<Shared>,
+    watcher: TapWatcher,
     keeping: JoinHandle<()>,
     pacing: JoinHandle<()>,
 }
@@ -112,7 +113,7 @@ impl Observers {
         redactor: Redactor,
         settings: ObserverSettings,
     ) -> Self {
-        let copies = Copies::watching(house, redactor);
+        let (copies, watcher) = Copies::watching(house, redactor);
         let run = format!("r-{:016x}", getrandom::u64().unwrap_or_default());
         let shared = Arc::new(Shared {
             house: house.clone(),
@@ -132,7 +133,7 @@ impl Observers {
         let first = Arc::new(Notify::new());
         let pacing = tokio::spawn(pace::keep(shared.copies.clone(), shared.rota.clone(), first.clone()));
         let keeping = tokio::spawn(keep(shared.clone(), first));
-        Self { shared, keeping, pacing }
+        Self { shared, watcher, keeping, pacing }
     }
 
     /// The state of the observers.
@@ -182,8 +183,14 @@ impl Observers {
         for stop in stops {
             stop.cancel();
         }
-        self.shared.house.tap().close();
+        self.shared.house.tap().close(&self.watcher);
         self.shared.copies.clear();
+    }
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observers").field("shared", &self.shared).finish_non_exhaustive()
     }
 }
 

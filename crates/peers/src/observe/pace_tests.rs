@@ -12,7 +12,7 @@ fn house() -> (Tectum, Arc<Copies>) {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
     let house = Tectum::new(Snapshot::of(&[]), Gate::new(Rules::default(), Arc::new(allowlist)));
-    let copies = Copies::watching(&house, Redactor::none());
+    let (copies, _) = Copies::watching(&house, Redactor::none());
     (house, copies)
 }
 
