@@ -28,7 +28,7 @@ use crate::{
         self,
         servers::{Held, Live, Resolved, Why},
     },
-    hooks::Hooks,
+    hooks::{HookParts, Hooks},
     house, journal, observers,
     reload::{self, Answering, Policy},
     rulebook, state,
@@ -62,8 +62,8 @@ pub struct Household {
     journal: Option<Writer>,
     keeping: Option<JoinHandle<()>>,
     records: Vec<Record>,
-    report: reload::Shared,
     telemetry: HouseTelemetry,
+    hooks: Hooks,
 }
 
 impl Household {
@@ -139,6 +139,19 @@ impl Household {
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
         let report = reload::Shared::default();
+        let shown = kept.clone();
+        let hooks = Hooks::new(HookParts {
+            house: house.clone(),
+            federation: federation.clone(),
+            observers: observers.clone(),
+            journal: journal.clone(),
+            journal_folder: journal::directory(config).filter(|_| config.journal.on),
+            policy: report.clone(),
+            telemetry: telemetry.clone(),
+            runtime: catalog.runtime().clone(),
+            state: config.state.clone(),
+            settings: Box::new(move || shown.lock().shown()),
+        });
         let policy = Policy::new(
             house.clone(),
             federation.clone(),
@@ -149,14 +162,12 @@ impl Household {
         let settings = Following { kept, policy, answering, reads: 0, report: report.clone() };
         let follow = || keep_up(federation.clone(), observers.clone(), settings, record);
         let keeping = keep.then(|| tokio::spawn(follow()));
-        Ok(Self { house, federation, observers, journal, keeping, records, report, telemetry })
+        Ok(Self { house, federation, observers, journal, keeping, records, telemetry, hooks })
     }
 
     /// The hook API of this house.
     pub fn hooks(&self) -> Hooks {
-        let (observers, journal) = (self.observers.clone(), self.journal.clone());
-        let (policy, telemetry) = (self.report.clone(), self.telemetry.clone());
-        Hooks::new(self.house.clone(), self.federation.clone(), observers, journal, policy, telemetry)
+        self.hooks.clone()
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.
@@ -253,6 +264,14 @@ impl FollowedFiles {
     /// The servers, if a file that names them changed.
     fn changed_specs(&mut self) -> Option<Vec<ServerSpec>> {
         self.live.is_stale().then(|| self.read())
+    }
+
+    /// The settings in effect, for people and programs.
+    fn shown(&mut self) -> serde_json::Value {
+        if self.live.settings().0.is_none() {
+            self.read();
+        }
+        self.live.settings().0.map(config::show::flat).unwrap_or_default()
     }
 
     /// Reads the files, and tells once of each server that is named and waits for somebody.

@@ -124,6 +124,12 @@ async fn listen(
             return Err(taken(address, &error).await);
         }
     };
+    let (hooks, closing) = (household.hooks(), ended.clone());
+    // A reader of events would keep its connection open for as long as we wait for it.
+    tokio::spawn(async move {
+        closing.cancelled().await;
+        hooks.close();
+    });
     let _ = bound.set(server.address());
     tectum_web::own_listener(server.address());
     let at = server.address();

@@ -127,6 +127,15 @@ pub fn json(config: &Config, survey: &Survey) -> serde_json::Value {
     tables.into()
 }
 
+/// Every key with its value, without the places where they were written and without the servers.
+pub fn flat(config: &Config) -> serde_json::Value {
+    let keys = keys::KEYS.iter().filter(|key| key.stands_for.is_none());
+    let value = |key: &Key| config.merged().get(key).map(|setting| plain_json(&setting.value));
+    let mut flat: Map<_, _> = keys.map(|key| (key.path(), json!(value(key)))).collect();
+    flat.insert("directory".into(), json!(config.directory));
+    flat.into()
+}
+
 /// The part of the project's file that the value does not show.
 fn remark(config: &Config, key: &Key) -> Option<String> {
     if *key == keys::ALLOW && !config.permissions.consent.suffices() {

@@ -1,36 +1,197 @@
-//! The subjects of the hook API: the running tools, servers, observers and policy.
+//! The subjects of the hook API: the running tools, servers, observers and policy, and what it keeps itself.
 
-use std::sync::Arc;
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
-use tectum_core::Tectum;
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde_json::Value;
+use tectum_core::{Fault, Tectum};
 use tectum_journal::Writer;
 use tectum_peers::{federation::Federation, observe::Observers};
+use tectum_tools::runtime::{Runtime, UiFigures};
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
+use super::{
+    calls::Flight,
+    console::{Console, HostField},
+    events::Bus,
+    mma::Board,
+    sources::{self, Ends},
+};
 use crate::{reload, telemetry::HouseTelemetry};
 
-/// The subjects of its reports.
-#[derive(Clone, Debug)]
-pub struct Hooks {
-    pub(super) house: Tectum,
-    pub(super) federation: Arc<Federation>,
-    pub(super) observers: Option<Arc<Observers>>,
-    pub(super) journal: Option<Writer>,
-    pub(super) policy: reload::Shared,
-    pub(super) telemetry: HouseTelemetry,
+/// Tells the settings in effect.
+pub(crate) type ShownSettings = Box<dyn Fn() -> Value + Send + Sync>;
+
+/// The house that the hook API tells of, and where it keeps things.
+pub(crate) struct HookParts {
+    pub(crate) house: Tectum,
+    pub(crate) federation: Arc<Federation>,
+    pub(crate) observers: Option<Arc<Observers>>,
+    pub(crate) journal: Option<Writer>,
+    pub(crate) journal_folder: Option<PathBuf>,
+    pub(crate) policy: reload::Shared,
+    pub(crate) telemetry: HouseTelemetry,
+    pub(crate) runtime: Runtime,
+    /// The user's state, where the approver's credential is.
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) settings: ShownSettings,
+}
+
+/// The hook API of a house. Clones are the same one.
+///
+/// A host with a user interface attaches its figures and its fields:
+///
+/// ```ignore
+/// let hooks = household.hooks();
+/// hooks.attach_monitor(|| Some(UiFigures { fps: 60.0, frame_time_ms: 16.6, cpu_percent: 3.0, input_lag_ms: 8.0 }));
+/// hooks.attach_field("ai_input", |reply| ui_thread.read("ai_input", reply), |value| ui_thread.write("ai_input", value)).await?;
+/// ```
+#[derive(Clone)]
+pub struct Hooks(Arc<Hooked>);
+
+struct Hooked {
+    parts: HookParts,
+    bus: Arc<Bus>,
+    console: Console,
+    board: OnceLock<Board>,
+    openapi: OnceLock<Value>,
+    /// Made by the first request: a house that nobody asks does nothing for it.
+    awake: OnceLock<Awake>,
+    /// Tasks that end with the API.
+    tasks: Mutex<Vec<Ends>>,
+    closing: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Awake {
+    flight: Flight,
+    _servers: Ends,
 }
 
 impl Hooks {
-    /// The API of this house and its servers, of its observers if calls are copied, of its
-    /// policy, and its figures.
-    /// What is asked of it is recorded where calls are.
-    pub fn new(
-        house: Tectum,
-        federation: Arc<Federation>,
-        observers: Option<Arc<Observers>>,
-        journal: Option<Writer>,
-        policy: reload::Shared,
-        telemetry: HouseTelemetry,
-    ) -> Self {
-        Self { house, federation, observers, journal, policy, telemetry }
+    /// The API of this house. What is asked of it is recorded where calls are.
+    pub(crate) fn new(parts: HookParts) -> Self {
+        Self(Arc::new(Hooked {
+            parts,
+            bus: Arc::default(),
+            console: Console::default(),
+            board: OnceLock::new(),
+            openapi: OnceLock::new(),
+            awake: OnceLock::new(),
+            tasks: Mutex::default(),
+            closing: CancellationToken::new(),
+        }))
+    }
+
+    /// From now on a user interface is asked for its figures, for `/api/performance` and for the tool
+    /// `get_ui_performance`; `None` means that it has none now. It is asked where an answer is waited for
+    /// and must not wait itself.
+    pub fn attach_monitor(&self, figures: impl Fn() -> Option<UiFigures> + Send + Sync + 'static) {
+        self.runtime().attach(figures);
+    }
+
+    /// A field of a user interface can be read and set under this name from now on. Neither function may
+    /// wait: `get` is given where to send the value, and whoever asked waits for that up to 60 s.
+    pub async fn attach_field(
+        &self,
+        name: impl Into<String>,
+        get: impl Fn(oneshot::Sender<Value>) + Send + Sync + 'static,
+        set: impl Fn(Value) + Send + Sync + 'static,
+    ) -> Result<(), Fault> {
+        let (name, field) = (name.into(), HostField { get: Arc::new(get), set: Arc::new(set) });
+        self.console().with(move |state| state.attach(name, field)).await
+    }
+
+    /// Shows the state of orchestration, which is written elsewhere. Only the first counts. Must be called in
+    /// a runtime.
+    pub fn attach_board<S: Serialize + Send + Sync + 'static>(&self, board: watch::Receiver<S>) {
+        if self.0.board.set(Board::of(board.clone())).is_ok() {
+            self.0.tasks.lock().push(sources::board(self.0.bus.clone(), board));
+        }
+    }
+
+    /// Ends the streams of events, so that a listener that closes does not wait for their readers.
+    pub fn close(&self) {
+        self.0.closing.cancel();
+    }
+
+    pub(super) fn house(&self) -> &Tectum {
+        &self.0.parts.house
+    }
+
+    pub(super) fn federation(&self) -> &Federation {
+        &self.0.parts.federation
+    }
+
+    pub(super) fn observers(&self) -> Option<&Observers> {
+        self.0.parts.observers.as_deref()
+    }
+
+    pub(super) fn journal(&self) -> Option<&Writer> {
+        self.0.parts.journal.as_ref()
+    }
+
+    pub(super) fn journal_folder(&self) -> Option<PathBuf> {
+        self.0.parts.journal_folder.clone()
+    }
+
+    pub(super) fn policy(&self) -> &reload::Shared {
+        &self.0.parts.policy
+    }
+
+    pub(super) fn telemetry(&self) -> &HouseTelemetry {
+        &self.0.parts.telemetry
+    }
+
+    pub(super) fn runtime(&self) -> &Runtime {
+        &self.0.parts.runtime
+    }
+
+    /// The settings in effect. Files may be read.
+    pub(super) fn settings(&self) -> Value {
+        (self.0.parts.settings)()
+    }
+
+    pub(super) fn bus(&self) -> &Arc<Bus> {
+        &self.0.bus
+    }
+
+    pub(super) fn console(&self) -> &Console {
+        &self.0.console
+    }
+
+    pub(super) fn board(&self) -> Option<&Board> {
+        self.0.board.get()
+    }
+
+    pub(super) fn closing(&self) -> &CancellationToken {
+        &self.0.closing
+    }
+
+    /// The description of the routes.
+    pub(super) fn openapi(&self) -> &Value {
+        self.0.openapi.get_or_init(super::described)
+    }
+
+    /// The calls in flight. The first who asks begins to watch them.
+    pub(super) fn flight(&self) -> &Flight {
+        let Hooked { parts, bus, .. } = &*self.0;
+        let awake = self.0.awake.get_or_init(|| Awake {
+            flight: Flight::watching(&parts.house, bus.clone(), parts.journal.clone()),
+            _servers: sources::servers(bus.clone(), parts.federation.clone()),
+        });
+        &awake.flight
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks").finish_non_exhaustive()
     }
 }

@@ -9,9 +9,13 @@ use tectum_core::Fault;
 
 use super::{hooked::Hooks, refusal::Refusal};
 
-/// All of them, as they are now.
+/// Figures for Prometheus
+#[utoipa::path(get, path = "/metrics", responses(
+    (status = 200, description = "The figures", body = String, content_type = "text/plain"),
+    (status = 404, description = "This build has none", body = super::refusal::Refused),
+))]
 pub(super) async fn all(State(hooks): State<Hooks>) -> Result<Response, Refusal> {
-    let page = hooks.telemetry.page().await;
+    let page = hooks.telemetry().page().await;
     let page =
         page.ok_or_else(|| Fault::not_found("this build has no figures").hint("build it with telemetry"))?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page).into_response())

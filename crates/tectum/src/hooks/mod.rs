@@ -1,103 +1,125 @@
-//! The hook API: a running house over REST, for scripts and consoles. It shares the address, the
-//! guard and the token of MCP over HTTP, and changes nothing about a call.
+//! The hook API: a running house over REST, for scripts and consoles. It shares the address, the guard and the
+//! token of MCP over HTTP. A route is one function that describes itself, and one line in [`routes`].
 
+mod body;
+mod calls;
+mod console;
 mod counters;
+mod events;
+mod gui;
 mod hooked;
 mod metrics;
+mod mma;
 mod observers;
+mod openapi;
+mod performance;
 mod policy;
+mod project;
 mod refusal;
+mod session;
+mod sources;
+mod status;
+mod stream;
 
-use std::convert::Infallible;
+use std::{
+    convert::Infallible,
+    sync::{Arc, OnceLock},
+};
 
 use axum::{
-    Json, Router,
-    body::Body,
-    http::{Method, Uri},
-    routing::get,
+    Router,
+    body::{Body, Bytes},
+    http::{Method, StatusCode, Uri},
+    response::{IntoResponse, Response},
 };
 use http_body_util::BodyExt;
-use serde_json::{Value, json};
-use tectum_core::Fault;
+use serde_json::Value;
 use tectum_peers::serve::{Beside, BesideRequest};
 use tower::ServiceExt;
+use utoipa_axum::{router::OpenApiRouter, routes};
 
+pub(crate) use self::hooked::HookParts;
 pub use self::hooked::Hooks;
-use self::refusal::Refusal;
 
-/// The path of the figures for Prometheus.
-const METRICS: &str = "/metrics";
+/// Requests that come several times a minute, for ever, are no record of anything.
+const UNRECORDED: [&str; 2] = ["/metrics", "/api/events"];
 
-/// The paths that can be asked for, for people and for whoever took a wrong path.
-const PATHS: [(&str, &str); 7] = [
-    ("/status", "whether it runs"),
-    ("/api", "this list"),
-    ("/api/observers", "which observers get a copy of every call, and what happened to the copies"),
-    ("/api/observers/{name}", "the same for one observer"),
-    ("/api/policy", "the settings in effect, and what is wrong with the settings files"),
-    ("/api/counters", "what was dropped since the start"),
-    (METRICS, "figures for Prometheus"),
-];
+/// All routes.
+fn routes() -> OpenApiRouter<Hooks> {
+    OpenApiRouter::new()
+        .routes(routes!(status::status))
+        .routes(routes!(status::paths))
+        .routes(routes!(status::openapi))
+        .routes(routes!(project::get, project::post))
+        .routes(routes!(session::get, session::post))
+        .routes(routes!(performance::get))
+        .routes(routes!(stream::drain))
+        .routes(routes!(stream::follow))
+        .routes(routes!(gui::post))
+        .routes(routes!(gui::value))
+        .routes(routes!(gui::value_of))
+        .routes(routes!(mma::status))
+        .routes(routes!(mma::diagnostics))
+        .routes(routes!(observers::all))
+        .routes(routes!(observers::one))
+        .routes(routes!(policy::now))
+        .routes(routes!(counters::all))
+        .routes(routes!(metrics::all))
+}
+
+/// What they say of themselves.
+fn described() -> Value {
+    openapi::complete(routes().get_openapi())
+}
 
 impl Hooks {
     /// As what a listener serves beside MCP.
     pub fn beside(self) -> Beside {
-        let journal = self.journal.clone();
-        let routes = self.routes();
+        // The first request makes the routes: most houses are never asked.
+        let made: Arc<OnceLock<Router>> = Arc::default();
         Beside::new(move |request: BesideRequest| {
-            // Prometheus asks several times a minute, for ever; that is no record of anything.
-            let recorded = journal.clone().filter(|_| request.uri().path() != METRICS);
-            let asked = recorded.map(|journal| (journal, request.method().clone(), request.uri().clone()));
-            let answering = routes.clone().oneshot(request.map(Body::new));
+            let (hooks, made) = (self.clone(), made.clone());
             async move {
-                let answered: Result<_, Infallible> = answering.await;
-                let answer = match answered {
-                    Ok(answer) => answer,
-                    Err(never) => match never {},
-                };
-                if let Some((journal, method, uri)) = asked {
-                    let path = uri.path_and_query().map_or(uri.path(), |path| path.as_str());
-                    // No route reads a body.
-                    journal.hook(method.as_str(), path, "", answer.status().as_u16());
-                }
+                let router = made.get_or_init(|| hooks.router()).clone();
+                let answer = hooks.answer(router, request).await;
                 answer.map(|body| body.map_err(Into::into).boxed_unsync())
             }
         })
     }
 
-    fn routes(self) -> Router {
-        Router::new()
-            .route("/status", get(status))
-            .route("/api", get(paths))
-            .route("/api/observers", get(observers::all))
-            .route("/api/observers/{name}", get(observers::one))
-            .route("/api/policy", get(policy::now))
-            .route("/api/counters", get(counters::all))
-            .route(METRICS, get(metrics::all))
-            .method_not_allowed_fallback(wrong_method)
-            .fallback(nothing_here)
-            .with_state(self)
+    fn router(&self) -> Router {
+        let (routes, _) = routes().split_for_parts();
+        routes
+            .method_not_allowed_fallback(status::wrong_method)
+            .fallback(status::nothing_here)
+            .with_state(self.clone())
     }
-}
 
-/// It runs, or this would not be answered.
-async fn status() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
-}
+    /// Answers a request, and records it.
+    async fn answer(&self, router: Router, request: BesideRequest) -> Response {
+        // Whoever asks once may ask again what calls do.
+        self.flight();
+        let (head, body) = request.into_parts();
+        let asked = (head.method.clone(), head.uri.clone());
+        let (body, answer) = match body::read(body).await {
+            Err(refusal) => (Bytes::new(), refusal.into_response()),
+            Ok(body) => {
+                let answered: Result<_, Infallible> =
+                    router.oneshot(axum::http::Request::from_parts(head, Body::from(body.clone()))).await;
+                let answer = match answered {
+                    Ok(answer) => answer,
+                    Err(never) => match never {},
+                };
+                (body, answer)
+            }
+        };
+        self.record(&asked, &body, answer.status());
+        answer
+    }
 
-async fn paths() -> Json<Value> {
-    let paths: serde_json::Map<String, Value> =
-        PATHS.iter().map(|(path, what)| ((*path).to_owned(), json!(what))).collect();
-    Json(json!({ "paths": paths }))
-}
-
-async fn nothing_here(uri: Uri) -> Refusal {
-    let paths = PATHS.map(|(path, _)| path).join(", ");
-    Fault::not_found(format!("nothing is served at {}", uri.path()))
-        .hint(format!("MCP is at /mcp, the hook API has {paths}"))
-        .into()
-}
-
-async fn wrong_method(method: Method, uri: Uri) -> Refusal {
-    Refusal::method(format!("{} does not take {method}", uri.path()))
+    fn record(&self, (method, uri): &(Method, Uri), body: &Bytes, status: StatusCode) {
+        let Some(journal) = self.journal().filter(|_| !UNRECORDED.contains(&uri.path())) else { return };
+        let path = uri.path_and_query().map_or(uri.path(), |path| path.as_str());
+        journal.hook(method.as_str(), path, &String::from_utf8_lossy(body), status.as_u16());
+    }
 }

@@ -10,9 +10,12 @@ use tectum_peers::observe::ObserverStatus;
 
 use super::{hooked::Hooks, refusal::Refusal};
 
-/// All observers; the words are those of `tectum observe list --json`.
+/// The observers, which get a copy of every call, and what became of the copies
+///
+/// The words are those of `tectum observe list --json`.
+#[utoipa::path(get, path = "/api/observers", responses((status = 200, description = "The observers", body = Value)))]
 pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
-    Json(match &hooks.observers {
+    Json(match hooks.observers() {
         None => json!({ "enabled": false, "copied": 0, "observers": {}, "muted": [] }),
         Some(watching) => json!({
             "enabled": true,
@@ -23,7 +26,11 @@ pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
     })
 }
 
-/// One of them.
+/// The same for one observer
+#[utoipa::path(get, path = "/api/observers/{name}", params(("name" = String, Path, description = "Its name")), responses(
+    (status = 200, description = "The observer", body = Value),
+    (status = 404, description = "There is no such observer", body = super::refusal::Refused),
+))]
 pub(super) async fn one(
     State(hooks): State<Hooks>,
     name: Result<Path<String>, PathRejection>,
@@ -33,7 +40,7 @@ pub(super) async fn one(
             .hint("names of servers are letters, digits, `-` and `_`")
             .into());
     };
-    let Some(watching) = &hooks.observers else {
+    let Some(watching) = hooks.observers() else {
         return Err(Fault::not_found(format!("there is no observer `{name}`, because observers are off"))
             .hint("set `[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1")
             .into());

@@ -5,24 +5,40 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use serde_json::{Value, json};
-use tectum_core::Fault;
+use serde::Serialize;
+use tectum_core::{Fault, FaultKind};
+use utoipa::ToSchema;
 
 /// The answer to a request that cannot be served.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
-    error: Value,
+    body: Refused,
+}
+
+/// The body of a refusal.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Refused {
+    error: RefusedWhy,
+}
+
+/// The reason.
+#[derive(Debug, Serialize, ToSchema)]
+struct RefusedWhy {
+    /// The kind of fault.
+    #[schema(value_type = String, example = "not_found")]
+    kind: FaultKind,
+    /// What happened.
+    message: String,
+    /// What to do next.
+    hint: Option<String>,
 }
 
 impl Refusal {
-    /// The path is right and the verb is not; the `Allow` header is added by the router.
-    pub(super) fn method(message: String) -> Self {
-        let hint = "the Allow header names the methods it takes";
-        Self {
-            status: StatusCode::METHOD_NOT_ALLOWED,
-            error: json!({ "kind": "invalid_input", "message": message, "hint": hint }),
-        }
+    /// A refusal with a status that no kind of fault has.
+    pub(super) fn with(status: StatusCode, fault: Fault) -> Self {
+        let Fault { kind, message, hint, .. } = fault;
+        Self { status, body: Refused { error: RefusedWhy { kind, message, hint } } }
     }
 }
 
@@ -30,12 +46,12 @@ impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
         let status =
             StatusCode::from_u16(fault.kind.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self { status, error: json!({ "kind": fault.kind, "message": fault.message, "hint": fault.hint }) }
+        Self::with(status, fault)
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.error }))).into_response()
+        (self.status, Json(self.body)).into_response()
     }
 }

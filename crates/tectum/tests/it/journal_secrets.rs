@@ -28,7 +28,7 @@ pub(crate) fn canaries() -> Vec<Shape> {
     shapes().into_iter().filter(|shape| kinds.insert(shape.kind)).collect()
 }
 
-fn files(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
     entries.flat_map(|entry| below(entry.path())).collect()

@@ -50,6 +50,8 @@ mod first_list;
 mod fuzz;
 mod heartbeat;
 mod hooks;
+mod hooks_console;
+mod hooks_events;
 mod journal;
 mod journal_reading;
 mod journal_replay;

@@ -89,6 +89,17 @@ impl<C: Fn() -> (u64, u64) + Send + Sync + 'static> Tool for GetUiPerformance<C>
     }
 }
 
+impl Runtime {
+    /// The figures of a host that tells some, and our own.
+    pub fn figures(&self) -> Output {
+        // Nobody here knows the sources that were parsed.
+        let own = Output { cache_hits: None, cache_lookups: None, ..of_ours(&self.own(), (0, 0)).output };
+        let Some(host) = self.host() else { return own };
+        let Output { source, fps, frame_time_ms, cpu_percent, input_lag_ms, .. } = of_host(host).output;
+        Output { source, fps, frame_time_ms, cpu_percent, input_lag_ms, ..own }
+    }
+}
+
 fn of_host(figures: UiFigures) -> Reply<Output> {
     let UiFigures { fps, frame_time_ms, cpu_percent, input_lag_ms } = figures;
     let [fps, frame, cpu, lag] =

@@ -1,0 +1,73 @@
+//! What the house tells of itself as events: its servers when their state changes, and the board of its tracks.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tectum_peers::federation::Federation;
+use tokio::{sync::watch, task::AbortHandle};
+
+use super::events::Bus;
+
+/// The interval at which the states of servers are compared while somebody listens.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A task that ends with whoever holds this.
+#[derive(Debug)]
+pub(super) struct Ends(AbortHandle);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Tells changes of servers while somebody listens.
+pub(super) fn servers(bus: Arc<Bus>, federation: Arc<Federation>) -> Ends {
+    let telling = async move {
+        let mut changes = bus.changes();
+        loop {
+            // Nobody is told what happened before anybody listened.
+            while !bus.is_heard() {
+                if changes.changed().await.is_err() {
+                    return;
+                }
+            }
+            let mut before = federation.status();
+            while bus.is_heard() {
+                tokio::time::sleep(LOOK).await;
+                let now = federation.status();
+                for (name, status) in &now {
+                    let same = before.remove(name).is_some_and(|before| before == *status);
+                    if !same {
+                        bus.push("server.changed", &json!({ "name": name, "status": status }));
+                    }
+                }
+                // Those that are left are not there any more.
+                for name in before.keys() {
+                    bus.push("server.changed", &json!({ "name": name, "status": Value::Null }));
+                }
+                before = now;
+            }
+        }
+    };
+    Ends(tokio::spawn(telling).abort_handle())
+}
+
+/// Tells changes of the board.
+pub(super) fn board<S: Serialize + Send + Sync + 'static>(
+    bus: Arc<Bus>,
+    mut board: watch::Receiver<S>,
+) -> Ends {
+    let telling = async move {
+        while board.changed().await.is_ok() {
+            let mut state = serde_json::to_value(&*board.borrow_and_update()).unwrap_or_default();
+            // The streams grow with every word of a model; they are read where they are.
+            if let Some(members) = state.as_object_mut() {
+                members.remove("mma_streams");
+            }
+            bus.push("mma.changed", &state);
+        }
+    };
+    Ends(tokio::spawn(telling).abort_handle())
+}
