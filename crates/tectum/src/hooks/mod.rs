@@ -1,6 +1,9 @@
 //! The hook API: a running house over REST, for scripts and consoles. It shares the address, the guard and the
 //! token of MCP over HTTP. A route is one function that describes itself, and one line in [`routes`].
 
+mod approvals;
+mod approver;
+mod ask;
 mod body;
 mod calls;
 mod console;
@@ -58,6 +61,12 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(gui::post))
         .routes(routes!(gui::value))
         .routes(routes!(gui::value_of))
+        .routes(routes!(ask::ask))
+        .routes(routes!(ask::respond))
+        .routes(routes!(approvals::all))
+        .routes(routes!(approvals::one))
+        .routes(routes!(approvals::shown))
+        .routes(routes!(approvals::answer))
         .routes(routes!(mma::status))
         .routes(routes!(mma::diagnostics))
         .routes(routes!(observers::all))
@@ -75,11 +84,14 @@ fn described() -> Value {
 impl Hooks {
     /// As what a listener serves beside MCP.
     pub fn beside(self) -> Beside {
+        // Whoever listens here can be shown questions and answer them.
+        let surface = Arc::new(self.desk().attach());
         // The first request makes the routes: most houses are never asked.
         let made: Arc<OnceLock<Router>> = Arc::default();
         Beside::new(move |request: BesideRequest| {
-            let (hooks, made) = (self.clone(), made.clone());
+            let (hooks, made, surface) = (self.clone(), made.clone(), surface.clone());
             async move {
+                let _surface = surface;
                 let router = made.get_or_init(|| hooks.router()).clone();
                 let answer = hooks.answer(router, request).await;
                 answer.map(|body| body.map_err(Into::into).boxed_unsync())
@@ -97,9 +109,11 @@ impl Hooks {
 
     /// Answers a request, and records it.
     async fn answer(&self, router: Router, request: BesideRequest) -> Response {
-        // Whoever asks once may ask again what calls do.
-        self.flight();
         let (head, body) = request.into_parts();
+        // Whoever asks once may ask again what calls do. Prometheus does not.
+        if head.uri.path().starts_with("/api/") {
+            self.flight();
+        }
         let asked = (head.method.clone(), head.uri.clone());
         let (body, answer) = match body::read(body).await {
             Err(refusal) => (Bytes::new(), refusal.into_response()),

@@ -35,8 +35,13 @@ pub(super) fn complete(routes: &utoipa::openapi::OpenApi) -> Value {
         "approver": { "type": "apiKey", "in": "header", "name": APPROVER },
     });
     let paths = api["paths"].as_object_mut().into_iter().flatten();
-    let operations = paths.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten());
-    for (_, operation) in operations {
+    let operations = paths.flat_map(|(path, item)| {
+        item.as_object_mut().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
+    });
+    for (path, method, operation) in operations {
+        // Functions of different files may have the same name.
+        let name = path.replace(['/', '.'], "_").replace(['{', '}'], "");
+        operation["operationId"] = json!(format!("{method}{name}"));
         let posts = operation.get("requestBody").is_some();
         let Some(responses) = operation["responses"].as_object_mut() else { continue };
         OF_ALL.iter().for_each(|(status, why)| add(responses, status, why));

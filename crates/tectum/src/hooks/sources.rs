@@ -1,11 +1,16 @@
-//! What the house tells of itself as events: its servers when their state changes, and the board of its tracks.
+//! What the house tells of itself as events: questions for a person, its servers when their state changes, and
+//! the board of its tracks.
 
 use std::{sync::Arc, time::Duration};
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use tectum_approval::{Desk, DeskEvent, OpenQuestion, QuestionKind};
 use tectum_peers::federation::Federation;
-use tokio::{sync::watch, task::AbortHandle};
+use tokio::{
+    sync::{broadcast::error::RecvError, watch},
+    task::AbortHandle,
+};
 
 use super::events::Bus;
 
@@ -19,6 +24,36 @@ pub(super) struct Ends(AbortHandle);
 impl Drop for Ends {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+/// Tells what happens to questions, beginning with those that wait.
+pub(super) fn questions(bus: Arc<Bus>, desk: Arc<Desk>) -> Ends {
+    let (mut events, waiting) = (desk.events(), desk.questions());
+    let telling = async move {
+        waiting.iter().for_each(|question| asked(&bus, &desk, question));
+        loop {
+            match events.recv().await {
+                Ok(DeskEvent::Asked(question)) => asked(&bus, &desk, &question),
+                Ok(DeskEvent::Shown(id)) => bus.push("question.shown", &json!({ "id": id })),
+                Ok(DeskEvent::Settled { id, how }) => {
+                    bus.push("question.settled", &json!({ "id": id, "how": how }));
+                }
+                // Whoever reads this asks for the list again.
+                Err(RecvError::Lagged(missed)) => bus.push("question.missed", &json!({ "missed": missed })),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    };
+    Ends(tokio::spawn(telling).abort_handle())
+}
+
+fn asked(bus: &Bus, desk: &Desk, question: &OpenQuestion) {
+    bus.push("question.asked", question);
+    if question.kind == QuestionKind::Ask {
+        bus.push("ask_received", &json!({ "request_id": question.id, "data": question.data }));
+        // The script's clock runs already. If it is over, so is the question.
+        let _ = desk.shown(&question.id);
     }
 }
 

@@ -344,11 +344,7 @@ impl Http {
 
     /// Sends a request exactly as given and reads the answer to its end.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(String, String)], body: &str) -> Answer {
-        let mut stream = self.connect();
-        stream.write_all(request(method, path, headers, body).as_bytes()).expect("sent");
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        parse(&bytes)
+        exchange(self.connect(), method, path, headers, body)
     }
 
     pub(crate) fn post(&self, body: &Value) -> Answer {
@@ -382,6 +378,21 @@ impl Drop for Http {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends a request on a connection exactly as given and reads the answer to its end.
+pub(crate) fn exchange(
+    mut stream: TcpStream,
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+    body: &str,
+) -> Answer {
+    // Whoever is refused early may find the connection closed before all was sent.
+    let _ = stream.write_all(request(method, path, headers, body).as_bytes());
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    parse(&bytes)
 }
 
 /// The bytes of a request that closes its connection.
