@@ -40,7 +40,6 @@ pub(super) struct Queued {
 /// The value of a field, or of all
 #[utoipa::path(get, path = "/api/gui/value", params(("tag" = Option<String>, Query, description = "The name of the field; all fields without it")), responses(
     (status = 200, description = "The value", body = ValueBody),
-    (status = 504, description = "The host did not answer", body = super::refusal::Refused),
 ))]
 pub(super) async fn value(State(hooks): State<Hooks>, uri: Uri) -> Result<Json<ValueBody>, Refusal> {
     let mut query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
@@ -55,7 +54,6 @@ pub(super) async fn value(State(hooks): State<Hooks>, uri: Uri) -> Result<Json<V
 #[utoipa::path(get, path = "/api/gui/value/{tag}", params(("tag" = String, Path, description = "The name of the field")), responses(
     (status = 200, description = "The value", body = ValueBody),
     (status = 404, description = "The name is not UTF-8", body = super::refusal::Refused),
-    (status = 504, description = "The host did not answer", body = super::refusal::Refused),
 ))]
 pub(super) async fn value_of(
     State(hooks): State<Hooks>,

@@ -84,7 +84,6 @@ impl fmt::Debug for Board {
 /// The state of orchestration
 #[utoipa::path(get, path = "/api/gui/mma_status", responses(
     (status = 200, description = "The state", body = MmaStatus),
-    (status = 504, description = "The console did not answer", body = super::refusal::Refused),
 ))]
 pub(super) async fn status(State(hooks): State<Hooks>) -> Result<Json<MmaStatus>, Refusal> {
     let now = hooks.clone();
@@ -95,7 +94,6 @@ pub(super) async fn status(State(hooks): State<Hooks>) -> Result<Json<MmaStatus>
 /// What indicators show
 #[utoipa::path(get, path = "/api/gui/diagnostics", responses(
     (status = 200, description = "The indicators", body = Diagnostics),
-    (status = 504, description = "The console did not answer", body = super::refusal::Refused),
 ))]
 pub(super) async fn diagnostics(State(hooks): State<Hooks>) -> Result<Json<Diagnostics>, Refusal> {
     let now = hooks.clone();

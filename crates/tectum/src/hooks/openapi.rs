@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 pub(super) const APPROVER: &str = "Tectum-Approver";
 
 /// Answers of every route. The first two come from the listener, in plain text.
-const OF_ALL: [(&str, &str); 4] = [
+const OF_ALL: [(&str, &str); 5] = [
     ("401", "The token is absent or wrong"),
     ("403", "A foreign `Host` or `Origin`, or the approver's credential is absent or wrong"),
     ("431", "The head of the request is too large"),
     ("503", "Too many connections, or too little memory for the moment"),
+    ("504", "The console, its host or a person did not answer in time"),
 ];
 /// Answers of every route with a body.
 const OF_POSTS: [(&str, &str); 4] = [

@@ -36,7 +36,10 @@ pub(super) struct SessionEntries {
 }
 
 /// The session in view
-#[utoipa::path(get, path = "/api/session", responses((status = 200, description = "The session", body = SessionBody)))]
+#[utoipa::path(get, path = "/api/session", responses(
+    (status = 200, description = "The session", body = SessionBody),
+    (status = 409, description = "The journal cannot be read", body = super::refusal::Refused),
+))]
 pub(super) async fn get(State(hooks): State<Hooks>) -> Result<Json<SessionBody>, Refusal> {
     let entries = match hooks.console().with(|state| state.entries.clone()).await? {
         Some(entries) => entries,
