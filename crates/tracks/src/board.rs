@@ -145,9 +145,12 @@ impl Board {
         (self.tell)(told);
     }
 
-    /// A worker said something.
+    /// A worker said something. Whoever waits for a change is not woken by every word.
     pub fn say(&self, stream: &str, text: &str) {
-        self.shown.send_modify(|state| state.say(stream, text));
+        self.shown.send_if_modified(|state| {
+            state.say(stream, text);
+            false
+        });
     }
 
     /// What the models do.

@@ -36,12 +36,14 @@ pub struct ConsentQuestion {
     pub subject: String,
     /// The question, for people.
     pub text: String,
-    /// The same as data.
+    /// What is agreed to: the description of a ticket, or a track. The person may change it.
+    pub proposal: Value,
+    /// Whatever else helps to decide.
     pub data: Value,
 }
 
-/// The future of one question; without a fault it is a yes.
-pub type Consenting<'c> = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + 'c>>;
+/// The future of one question; without a fault it is a yes to the proposal it gives.
+pub type Consenting<'c> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + Send + 'c>>;
 
 /// Whoever says yes. Silence, and nobody to ask, are faults. Dropping the future withdraws the question.
 pub trait Consent: Send + Sync {

@@ -3,6 +3,7 @@
 
 use std::{fmt, sync::Arc};
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tectum_core::{Fault, FaultKind, SessionId, Tectum, security::RawPath};
 use tectum_engine::{Engine, Event, Finished, Model, Reason, Settings};
@@ -51,11 +52,14 @@ pub struct Crew<M> {
 }
 
 impl<M: Model + 'static> Worker for Crew<M> {
-    async fn work(&self, ticket: Ticket) -> Done {
-        match self.cancel.run_until_cancelled(self.ask(&ticket)).await {
+    async fn work(&self, mut ticket: Ticket) -> Done {
+        match self.cancel.run_until_cancelled(self.ask(&mut ticket)).await {
             None => return Done::Left,
             Some(Err(_)) if self.cancel.is_cancelled() => return Done::Left,
-            Some(Err(fault)) => return Done::Blocked { reason: fault.message, analysis: None },
+            Some(Err(Fault { message, hint, .. })) => {
+                let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+                return Done::Blocked { reason: format!("{message}{hint}"), analysis: None };
+            }
             Some(Ok(())) => {}
         }
         if let Err(fault) = self.board.change(|graph| graph.begin(&ticket.id)).await {
@@ -74,23 +78,18 @@ impl<M: Model + 'static> Worker for Crew<M> {
 }
 
 impl<M: Model + 'static> Crew<M> {
-    /// Asks before the ticket and before the worker, as far as somebody wants to be asked.
-    async fn ask(&self, ticket: &Ticket) -> Result<(), Fault> {
+    /// Asks before the ticket and before the worker, as far as somebody wants to be asked. The person may
+    /// say the work in other words.
+    async fn ask(&self, ticket: &mut Ticket) -> Result<(), Fault> {
         let track = self.board.track();
         if self.orders.step || ticket.step_mode {
-            let text = format!(
-                "Begin the ticket `{}` of the track `{}`?\n{}",
-                ticket.id, track.id, ticket.description
-            );
+            let text = format!("begin the ticket `{}` of the track `{}`", ticket.id, track.id);
             let data = json!({ "track": track.id, "ticket": ticket });
             self.ask_one(ConsentKind::Step, ticket, text, data).await?;
         }
         if self.orders.ask_spawn {
             let tier = self.settings.tiers.get(&ticket.assigned_to)?;
-            let text = format!(
-                "Let a model ({}) work on the ticket `{}`?\n{}",
-                ticket.assigned_to, ticket.id, ticket.description
-            );
+            let text = format!("let a model ({}) work on the ticket `{}`", ticket.assigned_to, ticket.id);
             let data = json!({ "track": track.id, "ticket": ticket, "tier": ticket.assigned_to,
                 "prompt": tier.prompt, "tools": tier.tools, "model": tier.model });
             self.ask_one(ConsentKind::Spawn, ticket, text, data).await?;
@@ -101,12 +100,26 @@ impl<M: Model + 'static> Crew<M> {
     async fn ask_one(
         &self,
         kind: ConsentKind,
-        ticket: &Ticket,
+        ticket: &mut Ticket,
         text: String,
         data: serde_json::Value,
     ) -> Result<(), Fault> {
-        let _waiting = self.board.waiting(kind);
-        self.consent.ask(ConsentQuestion { kind, subject: ticket.id.clone(), text, data }).await
+        #[derive(Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Work {
+            description: String,
+        }
+        let waiting = self.board.waiting(kind);
+        let proposal = json!(Work { description: ticket.description.clone() });
+        let question = ConsentQuestion { kind, subject: ticket.id.clone(), text, proposal, data };
+        let agreed = self.consent.ask(question).await?;
+        drop(waiting);
+        let work: Work = serde_json::from_value(agreed).map_err(|error| {
+            Fault::invalid(format!("what was agreed to is no ticket: {error}"))
+                .hint("only its `description` can be changed")
+        })?;
+        ticket.description = work.description;
+        Ok(())
     }
 
     /// The conversation of a ticket.
@@ -122,9 +135,9 @@ impl<M: Model + 'static> Crew<M> {
     pub(crate) fn engine(&self, tier: &str, ticket: &str) -> Result<Engine<Arc<M>>, Fault> {
         let mut settings = self.settings.clone();
         tier.clone_into(&mut settings.tiers.default);
-        settings.session = SessionId::new(format!("{}/{ticket}", settings.session.0));
         let (board, tier, ticket) = (self.board.clone(), tier.to_owned(), ticket.to_owned());
         let stream = if ticket.is_empty() { tier.clone() } else { format!("{tier}/{ticket}") };
+        settings.session = SessionId::new(format!("{}/{stream}", settings.session.0));
         let engine = Engine::new(self.house.clone(), self.model.clone(), settings)?;
         Ok(engine.telling(move |event| {
             match &event {

@@ -43,6 +43,7 @@ impl Model for ByTask {
 #[derive(Default)]
 struct Person {
     no: Vec<(ConsentKind, &'static str)>,
+    edits: Vec<(&'static str, serde_json::Value)>,
     board: Mutex<Option<Arc<Board>>>,
     asked: Mutex<Vec<String>>,
 }
@@ -59,7 +60,8 @@ impl Consent for Person {
             if self.no.contains(&(question.kind, question.subject.as_str())) {
                 return Err(Fault::new(FaultKind::Permission, "a person said no"));
             }
-            Ok(())
+            let edited = self.edits.iter().find(|(subject, _)| *subject == question.subject);
+            Ok(edited.map_or(question.proposal, |(_, edited)| edited.clone()))
         })
     }
 }
@@ -148,7 +150,10 @@ async fn qa_looks_at_what_failed() {
     let [a, b] = track.tickets.as_slice() else { panic!("{track:?}") };
     assert_eq!((a.status, a.blocked_reason.as_deref()), (TicketStatus::Blocked, Some("no space left")));
     assert_eq!(a.analysis.as_deref(), Some("The disk is full: delete something."));
-    assert_eq!((b.blocked_reason.as_deref(), b.analysis.as_deref()), (Some("`a` is blocked"), None));
+    assert_eq!(
+        (b.blocked_reason.as_deref(), b.analysis.as_deref()),
+        (Some("`a` is blocked: no space left"), None)
+    );
     let asked = scene.crew.model.asked.lock().clone();
     assert!(asked[1].0.contains("about 20 words") && asked[1].1.contains("I tried."), "{asked:?}");
 }
@@ -168,6 +173,46 @@ async fn a_person_is_asked_before_tickets_and_workers() {
     assert_eq!(scene.crew.model.asked.lock().len(), 1, "nobody works on what was refused");
     let shown = scene.crew.board.watch().borrow().clone();
     assert!(shown.mma_step_mode && !shown.pending_approval && !shown.pending_spawn);
+}
+
+#[tokio::test]
+async fn a_person_may_say_the_work_in_other_words() {
+    let edits = vec![("a", json!({ "description": "do a well" })), ("b", json!({ "status": "completed" }))];
+    let person = Person { edits, ..Person::default() };
+    let scene = scene(|_, _| Ok(Answer::text("done")), person, Orders { step: true, ask_spawn: false });
+    let (track, _) = scene.work(two()).await;
+    let asked = scene.crew.model.asked.lock().clone();
+    assert!(asked[0].1.starts_with("Your ticket `a`: do a well\n"), "{asked:?}");
+    let reason = track.tickets[1].blocked_reason.as_deref().unwrap_or_default();
+    assert!(reason.contains("is no ticket") && reason.contains("only its `description`"), "{reason}");
+    assert_eq!(track.tickets[0].description, "do a", "the file says what the ticket is");
+}
+
+#[tokio::test]
+async fn a_question_is_withdrawn_when_the_work_stops() {
+    struct Silent(CancellationToken);
+    impl Consent for Silent {
+        fn ask(&self, _: ConsentQuestion) -> Consenting<'_> {
+            self.0.cancel();
+            Box::pin(std::future::pending())
+        }
+    }
+    let scene = scene(|_, _| Ok(Answer::text("done")), Person::default(), FREELY);
+    let Scene { crew, .. } = &scene;
+    let crew = Arc::new(Crew {
+        house: crew.house.clone(),
+        model: crew.model.clone(),
+        settings: crew.settings.clone(),
+        board: crew.board.clone(),
+        consent: Arc::new(Silent(crew.cancel.clone())),
+        orders: Orders { step: true, ask_spawn: false },
+        cancel: crew.cancel.clone(),
+    });
+    crew.board.open(two(), None, true).await.expect("opens");
+    let ended = schedule(&crew.board, crew.clone(), 2, &crew.cancel).await;
+    assert!(ended.cancelled && ended.fault.is_none() && ended.stall.is_none(), "{ended:?}");
+    assert!(crew.board.track().tickets.iter().all(|ticket| ticket.status == TicketStatus::Todo));
+    assert!(!crew.board.watch().borrow().pending_approval, "nobody waits for an answer");
 }
 
 #[tokio::test]
@@ -207,9 +252,9 @@ async fn a_proposal_is_written_again_until_it_is_a_track() {
     assert!(asked[0].1.contains("for this goal: make it") && asked[0].0.contains("You plan"), "{asked:?}");
     assert!(asked[1].1.contains("line 1: the track has no id"), "{asked:?}");
     assert!(asked[2].1.contains("depends on `b`, which is not there"), "{asked:?}");
-    assert_eq!(scene.crew.board.watch().borrow().proposed_tracks, [proposed.clone()]);
+    assert_eq!(scene.crew.board.watch().borrow().proposed_tracks, std::slice::from_ref(&proposed));
 
-    scene.crew.accept(&proposed, "shown".into()).await.expect("yes");
+    assert_eq!(scene.crew.accept(&proposed, "shown".into()).await.expect("yes"), proposed);
     assert_eq!(*scene.person.asked.lock(), ["plan p (false, false)"]);
     scene.work(proposed).await;
     assert!(scene.crew.board.watch().borrow().proposed_tracks.is_empty());

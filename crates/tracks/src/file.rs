@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use tectum_core::nearest;
+use serde_json::Value;
+use tectum_core::{Fault, nearest};
 
 use crate::{
     Ticket, TicketStatus, Track,
@@ -29,6 +30,23 @@ pub fn parse<'t>(text: &str, tiers: impl IntoIterator<Item = &'t str>) -> Result
     }
     reader.mistakes.sort_by_key(|mistake| mistake.line);
     Err(reader.mistakes)
+}
+
+/// A track as a file that [`parse`] reads, without how far its tickets are: JSON, or TOML.
+pub fn written(track: &Track, json: bool) -> Result<String, Fault> {
+    let mut value = serde_json::to_value(track).map_err(|error| Fault::internal(error.to_string()))?;
+    for ticket in value["tickets"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        let says = |value: &Value| {
+            !(value.is_null() || *value == false || value.as_array().is_some_and(Vec::is_empty))
+        };
+        ticket.retain(|key, value| OF_TICKET.contains(&key.as_str()) && says(value));
+    }
+    let text = if json {
+        serde_json::to_string_pretty(&value).map_err(|error| error.to_string())
+    } else {
+        toml::to_string_pretty(&value).map_err(|error| error.to_string())
+    };
+    text.map_err(Fault::internal)
 }
 
 struct Reader<'t> {

@@ -1,5 +1,7 @@
 //! Files as people write them, right and wrong.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const TIERS: [&str; 4] = ["orchestrator", "qa", "tech_lead", "worker"];
@@ -50,6 +52,13 @@ fn both_forms_give_the_same_track() {
         {"id": "parse", "description": "Write the parser", "depends_on": ["lex"],
          "assigned_to": "tech_lead", "step_mode": true}]}"#;
     assert_eq!(parse(json, TIERS).expect("whole"), track);
+
+    let mut worked_on = track.clone();
+    worked_on.tickets[0].status = TicketStatus::Completed;
+    for json in [true, false] {
+        let text = written(&worked_on, json).expect("text");
+        assert_eq!(parse(&text, TIERS).expect("whole"), track, "{text}");
+    }
 }
 
 #[test]
@@ -136,4 +145,23 @@ fn what_is_no_file_of_this_kind_is_told_where() {
 fn deep_files_end() {
     let deep = format!("{{\"id\": {}{}}}", "[".repeat(100), "]".repeat(100));
     refuse(&deep, &[(1, "`id` must be text"), (1, "there are no tickets")]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_track_or_has_mistakes(
+        at in any::<prop::sample::Index>(),
+        with in "[\\PC\n\\[\\]{}\"=,:ü]{0,12}",
+        json in any::<bool>(),
+    ) {
+        let whole = parse(WHOLE, TIERS).expect("whole");
+        let mut text = written(&whole, json).expect("text");
+        let from = text.floor_char_boundary(at.index(text.len()));
+        let to = text.floor_char_boundary((from + with.len() / 2).min(text.len()));
+        text.replace_range(from..to, &with);
+        if let Err(mistakes) = parse(&text, TIERS) {
+            let lines = text.lines().count() + 1;
+            prop_assert!(mistakes.iter().all(|one| (1..=lines).contains(&one.line)), "{:?}", mistakes);
+        }
+    }
 }

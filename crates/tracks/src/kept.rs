@@ -68,6 +68,13 @@ pub fn summaries(folder: &Path) -> Vec<TrackSummary> {
     tracks
 }
 
+/// This id, or the first like it that no track in a folder has. Waits for the disk.
+pub fn free_id(folder: &Path, id: &str) -> String {
+    let is_free = |id: &String| matches!(tectum_state::open(&folder.join(format!("{id}{STATE}"))), Ok(None));
+    let numbered = (2..1000).map(|n| format!("{id}-{n}"));
+    std::iter::once(id.to_owned()).chain(numbered).find(is_free).unwrap_or_else(|| id.to_owned())
+}
+
 /// The track of a file with the state that was kept: what is completed stays completed, everything else
 /// begins again. A completed ticket that is another piece of work now is refused.
 pub fn resume(mut file: Track, kept: &Track) -> Result<Track, Fault> {
@@ -146,6 +153,7 @@ mod tests {
         drop(keeper);
         let keeper = Keeper::take(home.path(), "t").expect("free again");
         let [summary] = summaries(home.path()).try_into().expect("one");
+        assert_eq!((free_id(home.path(), "t"), free_id(home.path(), "u")), ("t-2".into(), "u".into()));
         assert_eq!((summary.id.as_str(), summary.completed, summary.blocked), ("t", 2, 1));
         tectum_state::replace(&keeper.path, b"{", Lasts::Process).expect("written");
         let fault = keeper.load().expect_err("broken");

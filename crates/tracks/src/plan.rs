@@ -1,16 +1,11 @@
 //! A track that a model proposes: the orchestrator looks at the project and writes tickets. Whether they are
 //! worked on is a person's decision.
 
-use serde_json::json;
+use serde_json::Value;
 use tectum_core::{Fault, FaultKind};
 use tectum_engine::{Model, Reason};
 
-use crate::{
-    ConsentKind, ConsentQuestion, Crew, Mistake, Track,
-    crew::SENDING,
-    file,
-    tiers::{NAMES, ORCHESTRATOR},
-};
+use crate::{ConsentKind, ConsentQuestion, Crew, Mistake, Track, crew::SENDING, file, tiers::ORCHESTRATOR};
 
 /// How often the model may write it, mistakes told each time.
 const TRIES: usize = 3;
@@ -46,7 +41,7 @@ impl<M: Model + 'static> Crew<M> {
             if done.reason == Reason::Cancelled {
                 return Err(Fault::new(FaultKind::Cancelled, "cancelled before there was a track"));
             }
-            match file::parse(object(&done.text), NAMES) {
+            match file::parse(object(&done.text), self.tiers()) {
                 Ok(track) => return Ok(track),
                 Err(wrong) => mistakes = told(&wrong),
             }
@@ -58,18 +53,32 @@ impl<M: Model + 'static> Crew<M> {
             .hint("say more about the goal, use another model, or write the track yourself and give it with --track"))
     }
 
-    /// Asks a person whether a proposed track may run.
-    pub async fn accept(&self, track: &Track, shown: String) -> Result<(), Fault> {
+    /// Asks a person whether a proposed track may run. Gives it as they want it.
+    pub async fn accept(&self, track: &Track, text: String) -> Result<Track, Fault> {
+        let accepted = self.cancel.run_until_cancelled(self.try_to_accept(track, text)).await;
+        let cancelled = || Err(Fault::new(FaultKind::Cancelled, "cancelled before the track was accepted"));
+        accepted.unwrap_or_else(cancelled).inspect_err(|_| self.board.give_up())
+    }
+
+    async fn try_to_accept(&self, track: &Track, text: String) -> Result<Track, Fault> {
         let _waiting = self.board.waiting(ConsentKind::Plan);
+        let wrong = |error: serde_json::Error| Fault::internal(error.to_string());
         let question = ConsentQuestion {
             kind: ConsentKind::Plan,
             subject: track.id.clone(),
-            text: shown,
-            data: json!({ "track": track }),
+            text,
+            proposal: serde_json::from_str(&file::written(track, true)?).map_err(wrong)?,
+            data: Value::Null,
         };
-        let asked = self.cancel.run_until_cancelled(self.consent.ask(question)).await;
-        let cancelled = || Err(Fault::new(FaultKind::Cancelled, "cancelled before the track was accepted"));
-        asked.unwrap_or_else(cancelled).inspect_err(|_| self.board.give_up())
+        let agreed = self.consent.ask(question).await?;
+        let agreed = serde_json::to_string_pretty(&agreed).map_err(wrong)?;
+        file::parse(&agreed, self.tiers()).map_err(|mistakes| {
+            Fault::invalid(format!("what was agreed to is no track:\n{}", told(&mistakes)))
+        })
+    }
+
+    fn tiers(&self) -> impl Iterator<Item = &str> {
+        self.settings.tiers.tiers.keys().map(String::as_str)
     }
 }
 
