@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -32,7 +33,8 @@ use super::{
     progress::Progress,
     screen::{Colour, Screen},
     serve, stop,
-    track::TrackArgs,
+    track::{Job, TrackArgs},
+    up,
     warnings::tell_strange_rules,
     within,
 };
@@ -83,6 +85,9 @@ pub(crate) struct Run {
     /// compacted before it is full
     #[arg(long, value_name = "TOKENS")]
     context: Option<u64>,
+    /// Serve MCP and the hook API at ADDR meanwhile, so that questions can be answered there
+    #[arg(long, value_name = "ADDR", value_parser = up::address)]
+    http: Option<SocketAddr>,
     #[command(flatten)]
     tracks: TrackArgs,
 }
@@ -103,28 +108,36 @@ impl Run {
         }
         let model = OpenAi::new(self.place(&config)?)?;
         let task = self.task()?;
-        let live = Live::new(shared.sources(Vec::new()));
+        let http = self.http.map(|_| up::options(&config)).transpose()?;
+        let mut live = Live::new(shared.sources(Vec::new()));
+        if http.is_some() {
+            live = live.listening(config.http.listen);
+        }
+        let bound = live.bound();
         serve::to_the_end(Builder::new_current_thread(), async {
             let cancel = CancellationToken::new();
             stop::on_signal(cancel.clone())?;
             let household = Household::start(&config, live, "run").await?;
             tell_strange_rules(&config, &household.house, screen);
-            let done = match cancel.run_until_cancelled(meet(&household, screen)).await {
-                Some(()) => {
-                    let house = &household.house;
-                    let terminal = consent::attach(house, screen);
-                    match job {
-                        Some(job) => job.work((house, terminal), (model, settings), cancel, screen).await,
-                        None => {
-                            let task = Task { words: task, files: self.files.clone() };
-                            work(house, model, settings, task, cancel, screen).await
-                        }
+            let listener = match http {
+                Some((options, kept)) => {
+                    up::beside(&household, options, kept.as_ref(), screen).await.map(Some)
+                }
+                None => Ok(None),
+            };
+            let done = match listener {
+                Ok(listener) => {
+                    listener.iter().for_each(|listener| _ = bound.set(listener.address));
+                    let answered = listener.is_some();
+                    let done =
+                        self.in_house(&household, job, task, (model, settings), answered, cancel, screen);
+                    let done = done.await;
+                    if let Some(listener) = listener {
+                        listener.end().await;
                     }
+                    done
                 }
-                None => {
-                    Err(Fault::new(FaultKind::Cancelled, "cancelled before the first request to the model")
-                        .into())
-                }
+                Err(failure) => Err(failure),
             };
             household.house.drain(DRAIN).await;
             household.stop().await;
@@ -132,11 +145,39 @@ impl Run {
         })?
     }
 
+    /// The work itself. `answered` says whether questions are answered elsewhere than on the terminal.
+    #[expect(clippy::too_many_arguments, reason = "each is made before the house, and used up here")]
+    async fn in_house(
+        &self,
+        household: &Household,
+        job: Option<Job>,
+        words: String,
+        (model, settings): (OpenAi, Settings),
+        answered: bool,
+        cancel: CancellationToken,
+        screen: &Screen,
+    ) -> Result<(), Failure> {
+        if cancel.run_until_cancelled(meet(household, screen)).await.is_none() {
+            let message = "cancelled before the first request to the model";
+            return Err(Fault::new(FaultKind::Cancelled, message).into());
+        }
+        let house = &household.house;
+        let answered = consent::attach(house, screen) || answered;
+        match job {
+            Some(job) => job.work((house, answered), (model, settings), cancel, screen).await,
+            None => {
+                let task = Task { words, files: self.files.clone() };
+                work(house, model, settings, task, cancel, screen).await
+            }
+        }
+    }
+
     /// The flags that are settings: their bounds are those of the keys.
     fn flags(&self) -> Vec<(&'static Key, String, String)> {
         let rounds = self.max_rounds.map(|n| (&keys::MAX_ROUNDS, n.to_string(), "--max-rounds".to_owned()));
         let context = self.context.map(|n| (&keys::CONTEXT, n.to_string(), "--context".to_owned()));
-        rounds.into_iter().chain(context).chain(self.tracks.flags()).collect()
+        let http = self.http.map(|address| (&keys::LISTEN, address.to_string(), "--http".to_owned()));
+        rounds.into_iter().chain(context).chain(http).chain(self.tracks.flags()).collect()
     }
 
     fn place(&self, config: &Config) -> Result<Place, Fault> {

@@ -134,7 +134,7 @@ impl Job {
     /// Works on it to the end, or until it is cancelled.
     pub(crate) async fn work(
         self,
-        (house, terminal): (&Tectum, bool),
+        (house, answered): (&Tectum, bool),
         (model, mut settings): (OpenAi, Settings),
         cancel: CancellationToken,
         screen: &Screen,
@@ -142,9 +142,9 @@ impl Job {
         settings.tiers = tiers::of(&self.directory, house, self.own_tiers.clone());
         let shown = TrackScreen::new(*screen);
         let board = Arc::new(Board::new(move |told| shown.show(&told)));
-        if self.asks() && !terminal && !screen.quiet {
+        if self.asks() && !answered && !screen.quiet {
             screen.warn(
-                "there is no terminal to ask on: tickets begin only if somebody agrees elsewhere; \
+                "there is no terminal to ask on, so tickets do not begin; --http lets others answer, and \
                  --no-ask-spawn does not ask before each model",
             );
         }
