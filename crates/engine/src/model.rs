@@ -20,6 +20,17 @@ pub trait Model: Send + Sync {
     ) -> impl Future<Output = Result<Answer, Fault>> + Send;
 }
 
+/// One model for several conversations.
+impl<M: Model> Model for Arc<M> {
+    fn answer(
+        &self,
+        prompt: Prompt<'_>,
+        said: &mut (dyn FnMut(&str) + Send),
+    ) -> impl Future<Output = Result<Answer, Fault>> + Send {
+        (**self).answer(prompt, said)
+    }
+}
+
 /// A question to a model.
 #[derive(Clone, Debug)]
 pub struct Prompt<'p> {

@@ -13,6 +13,7 @@
 //! }
 //! ```
 
+pub mod at_desk;
 pub mod config;
 mod control;
 pub mod hooks;
@@ -47,5 +48,7 @@ pub use tectum_native as native;
 pub use tectum_peers as peers;
 /// The native tools.
 pub use tectum_tools as tools;
+/// Tickets with dependencies, and the workers at them.
+pub use tectum_tracks as tracks;
 /// The turns of a model: rounds of calls, their limits, the files it knows.
 pub use tectum_turns as turns;

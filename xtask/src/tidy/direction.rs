@@ -50,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-telemetry", &["tectum-core", "tectum-peers", "tectum-redact"]),
     // Its tests define their own tools.
     ("tectum-engine", &["tectum-core", "tectum-turns", "tectum-native"]),
+    ("tectum-tracks", &["tectum-core", "tectum-engine", "tectum-state", "tectum-turns"]),
     ("tectum", EVERY_LIBRARY),
     ("tectum-bench", EVERY_LIBRARY),
     ("xtask", &[]),
@@ -72,6 +73,7 @@ const EVERY_LIBRARY: &[&str] = &[
     "tectum-tools",
     "tectum-peers",
     "tectum-engine",
+    "tectum-tracks",
     "tectum-telemetry",
 ];
 

@@ -9,7 +9,7 @@ use std::{
 
 use tectum::{
     Tectum,
-    approval::{Answer, Desk, OpenQuestion, Surface},
+    approval::{Answer, Desk, OpenQuestion, Preview, Surface},
 };
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 
@@ -23,13 +23,14 @@ const TYPED: usize = 16;
 /// Characters of the arguments that are shown.
 const MOST_SHOWN: usize = 400;
 
-/// Answers the questions of the house from the terminal, if there is one.
-pub(crate) fn attach(house: &Tectum, screen: &Screen) {
+/// Answers the questions of the house from the terminal. False if there is none.
+pub(crate) fn attach(house: &Tectum, screen: &Screen) -> bool {
     if screen.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return;
+        return false;
     }
     let desk = Desk::of(house);
     tokio::spawn(answer(desk.attach(), desk, *screen));
+    true
 }
 
 async fn answer(_surface: Surface, desk: Arc<Desk>, screen: Screen) {
@@ -77,17 +78,27 @@ fn show(question: &OpenQuestion, behind: usize, careful: bool, screen: &Screen) 
         count if count > MOST_SHOWN => format!(" ({count} characters in all)"),
         _ => String::new(),
     };
-    let about = if question.tool.is_empty() { &question.subject } else { &question.tool };
+    let about = match &question.preview {
+        Preview::Text { text } if question.tool.is_empty() => text,
+        _ if question.tool.is_empty() => &question.subject,
+        _ => &question.tool,
+    };
     let what = format!("{about} {}{more}", one_line(question.arguments.get(), MOST_SHOWN));
-    let why = screen.paint_error(Colour::Dim, &one_line(&question.rule.text, MOST_SHOWN));
+    let why = match one_line(&question.rule.text, MOST_SHOWN) {
+        why if why.is_empty() => why,
+        why => screen.paint_error(Colour::Dim, &why),
+    };
     let ask = screen.paint_error(Colour::Yellow, "allow?");
     let behind = match behind {
         0 => String::new(),
         count => format!(" ({} more after this one)", counted(count as u64, "question")),
     };
+    // Not every question comes from a rule.
+    let second = if why.is_empty() { behind.trim_start().to_owned() } else { why + &behind };
+    let second = if second.is_empty() { second } else { format!("  {second}\n") };
     let answers = if careful { "[yes/N]" } else { "[y/N]" };
     // Nobody is left to tell that standard error is closed.
-    let _ = write!(io::stderr().lock(), "\n{ask} {what}\n  {why}{behind}\n  {answers} ");
+    let _ = write!(io::stderr().lock(), "\n{ask} {what}\n{second}  {answers} ");
 }
 
 /// The lines that are typed. One thread reads them all: a read of a terminal cannot be taken back.

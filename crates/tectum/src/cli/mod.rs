@@ -31,6 +31,8 @@ mod snippets;
 mod stop;
 mod tokens;
 mod tools;
+mod track;
+mod track_screen;
 mod undo;
 mod up;
 mod version;

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -32,6 +33,8 @@ use super::{
     progress::Progress,
     screen::{Colour, Screen},
     serve, stop,
+    track::{Job, TrackArgs},
+    up,
     warnings::tell_strange_rules,
     within,
 };
@@ -49,11 +52,13 @@ your own tectum.toml; flags win.
 
 Examples:
   tectum run 'fix the typo in notes.md' --model qwen3 --base-url http://127.0.0.1:8080/v1
-  tectum run - --model NAME --base-url https://host/v1 --api-key-env MODEL_API_KEY < task.md")]
+  tectum run - --model NAME --base-url https://host/v1 --api-key-env MODEL_API_KEY < task.md
+  tectum run --plan 'translate the manual' --out manual.toml
+  tectum run --track manual.toml --step")]
 pub(crate) struct Run {
     /// The task; - reads it from standard input
-    #[arg(value_name = "TASK")]
-    task: String,
+    #[arg(value_name = "TASK", required_unless_present = "tracked", conflicts_with = "tracked")]
+    task: Option<String>,
     /// The model's name at its server
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
@@ -80,6 +85,11 @@ pub(crate) struct Run {
     /// compacted before it is full
     #[arg(long, value_name = "TOKENS")]
     context: Option<u64>,
+    /// Serve MCP and the hook API at ADDR meanwhile, so that questions can be answered there
+    #[arg(long, value_name = "ADDR", value_parser = up::address)]
+    http: Option<SocketAddr>,
+    #[command(flatten)]
+    tracks: TrackArgs,
 }
 
 impl Run {
@@ -88,29 +98,46 @@ impl Run {
         if let Some(circle) = within::circle(&config, shared.above) {
             return Err(circle.into());
         }
-        let settings = self.settings(&config)?;
-        // Tiers of a file hand over to each other; those of the settings are other clients'.
-        if settings.tiers.tiers.len() > 1 {
+        let tiers = self.own_tiers(&config)?;
+        let job = self.tracks.job(&config, tiers.clone())?;
+        let settings = self.settings(&config, tiers)?;
+        // Tiers of a file hand over to each other; those of the settings are other clients', and those of
+        // a track have a ticket each.
+        if job.is_none() && settings.tiers.tiers.len() > 1 {
             config.tools.tiers = settings.tiers.tiers.keys().cloned().collect();
         }
         let model = OpenAi::new(self.place(&config)?)?;
         let task = self.task()?;
-        let live = Live::new(shared.sources(Vec::new()));
+        let http = self.http.map(|_| up::options(&config)).transpose()?;
+        let mut live = Live::new(shared.sources(Vec::new()));
+        if http.is_some() {
+            live = live.listening(config.http.listen);
+        }
+        let bound = live.bound();
         serve::to_the_end(Builder::new_current_thread(), async {
             let cancel = CancellationToken::new();
             stop::on_signal(cancel.clone())?;
             let household = Household::start(&config, live, "run").await?;
             tell_strange_rules(&config, &household.house, screen);
-            let done = match cancel.run_until_cancelled(meet(&household, screen)).await {
-                Some(()) => {
-                    consent::attach(&household.house, screen);
-                    let task = Task { words: task, files: self.files.clone() };
-                    work(&household.house, model, settings, task, cancel, screen).await
+            let listener = match http {
+                Some((options, kept)) => {
+                    up::beside(&household, options, kept.as_ref(), screen).await.map(Some)
                 }
-                None => {
-                    Err(Fault::new(FaultKind::Cancelled, "cancelled before the first request to the model")
-                        .into())
+                None => Ok(None),
+            };
+            let done = match listener {
+                Ok(listener) => {
+                    listener.iter().for_each(|listener| _ = bound.set(listener.address));
+                    let answered = listener.is_some();
+                    let done =
+                        self.in_house(&household, job, task, (model, settings), answered, cancel, screen);
+                    let done = done.await;
+                    if let Some(listener) = listener {
+                        listener.end().await;
+                    }
+                    done
                 }
+                Err(failure) => Err(failure),
             };
             household.house.drain(DRAIN).await;
             household.stop().await;
@@ -118,11 +145,39 @@ impl Run {
         })?
     }
 
+    /// The work itself. `answered` says whether questions are answered elsewhere than on the terminal.
+    #[expect(clippy::too_many_arguments, reason = "each is made before the house, and used up here")]
+    async fn in_house(
+        &self,
+        household: &Household,
+        job: Option<Job>,
+        words: String,
+        (model, settings): (OpenAi, Settings),
+        answered: bool,
+        cancel: CancellationToken,
+        screen: &Screen,
+    ) -> Result<(), Failure> {
+        if cancel.run_until_cancelled(meet(household, screen)).await.is_none() {
+            let message = "cancelled before the first request to the model";
+            return Err(Fault::new(FaultKind::Cancelled, message).into());
+        }
+        let house = &household.house;
+        let answered = consent::attach(house, screen) || answered;
+        match job {
+            Some(job) => job.work((house, answered), (model, settings), cancel, screen).await,
+            None => {
+                let task = Task { words, files: self.files.clone() };
+                work(house, model, settings, task, cancel, screen).await
+            }
+        }
+    }
+
     /// The flags that are settings: their bounds are those of the keys.
     fn flags(&self) -> Vec<(&'static Key, String, String)> {
         let rounds = self.max_rounds.map(|n| (&keys::MAX_ROUNDS, n.to_string(), "--max-rounds".to_owned()));
         let context = self.context.map(|n| (&keys::CONTEXT, n.to_string(), "--context".to_owned()));
-        rounds.into_iter().chain(context).collect()
+        let http = self.http.map(|address| (&keys::LISTEN, address.to_string(), "--http".to_owned()));
+        rounds.into_iter().chain(context).chain(http).chain(self.tracks.flags()).collect()
     }
 
     fn place(&self, config: &Config) -> Result<Place, Fault> {
@@ -144,11 +199,12 @@ impl Run {
         Ok(Place { key_env: self.api_key_env.clone(), ..Place::new(url, model) })
     }
 
-    fn settings(&self, config: &Config) -> Result<Settings, Failure> {
-        let mut tiers = match self.tiers.as_ref().or(config.run.tiers.as_ref()) {
-            Some(file) => read_tiers(file)?,
-            None => Tiers::only(prompt(&config.directory)),
-        };
+    fn own_tiers(&self, config: &Config) -> Result<Option<Tiers>, Fault> {
+        self.tiers.as_ref().or(config.run.tiers.as_ref()).map(|file| read_tiers(file)).transpose()
+    }
+
+    fn settings(&self, config: &Config, tiers: Option<Tiers>) -> Result<Settings, Failure> {
+        let mut tiers = tiers.unwrap_or_else(|| Tiers::only(prompt(&config.directory)));
         if let Some(tier) = &self.tier {
             tiers.get(tier)?;
             tiers.default.clone_from(tier);
@@ -163,8 +219,9 @@ impl Run {
     }
 
     fn task(&self) -> Result<String, Failure> {
-        if self.task != "-" {
-            return Ok(self.task.clone());
+        let task = self.task.as_deref().unwrap_or_default();
+        if task != "-" {
+            return Ok(task.to_owned());
         }
         given::bounded(io::stdin().lock())
             .map_err(|error| Fault::invalid(format!("cannot read standard input: {error}")).into())

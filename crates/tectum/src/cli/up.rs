@@ -15,6 +15,7 @@ use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
     runtime::Builder,
+    task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -52,7 +53,7 @@ fn port(text: &str) -> Result<u16, String> {
 }
 
 /// An address and port, or how one is written.
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse()
         .map_err(|_| "write a numeric address and a port, such as 127.0.0.1:8999 or [::1]:8999".into())
 }
@@ -64,13 +65,7 @@ impl Up {
         if let Some(circle) = within::circle(&config, shared.above) {
             return Err(circle.into());
         }
-        let (auth, kept) = auth(&config)?;
-        let options = HttpOptions {
-            listen: config.http.listen,
-            auth,
-            allow_remote: config.http.allow_remote,
-            hosts: config.http.hosts.clone(),
-        };
+        let (options, kept) = options(&config)?;
         let live = Live::new(shared.sources(self.flags())).listening(config.http.listen);
         serve::to_the_end(workers(), listen(live, options, &config, kept.as_ref(), screen))?
     }
@@ -91,8 +86,80 @@ impl Up {
         if let Some(port) = self.port {
             config.http.listen.set_port(port);
         }
-        refuse_strangers(&config)?;
         Ok(config)
+    }
+}
+
+/// Who is served where, as the settings say, and where the token is.
+pub(crate) fn options(config: &Config) -> Result<(HttpOptions, Option<TokenPlace>), Failure> {
+    refuse_strangers(config)?;
+    let (auth, kept) = auth(config)?;
+    let listen = config.http.listen;
+    let (allow_remote, hosts) = (config.http.allow_remote, config.http.hosts.clone());
+    Ok((HttpOptions { listen, auth, allow_remote, hosts }, kept))
+}
+
+/// The listener of a house: MCP, and the hook API beside it.
+pub(crate) async fn bind(household: &Household, options: HttpOptions) -> Result<HttpServer, Failure> {
+    let (address, house, federation) =
+        (options.listen, household.house.clone(), household.federation.clone());
+    match HttpServer::bind(house, federation, options).await {
+        Ok(server) => {
+            tectum_web::own_listener(server.address());
+            Ok(server.beside(household.hooks().beside()))
+        }
+        Err(error) => Err(taken(address, &error).await),
+    }
+}
+
+/// A listener beside other work, until it is ended.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    pub(crate) address: SocketAddr,
+    stop: CancellationToken,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+impl Listener {
+    /// Stops listening; calls in flight end.
+    pub(crate) async fn end(self) {
+        self.stop.cancel();
+        // How it ended matters to nobody any more.
+        let _ = self.serving.await;
+    }
+}
+
+/// Serves a house that has other work to do, and says where. Must be called within a runtime.
+pub(crate) async fn beside(
+    household: &Household,
+    options: HttpOptions,
+    kept: Option<&TokenPlace>,
+    screen: &Screen,
+) -> Result<Listener, Failure> {
+    let server = bind(household, options).await?;
+    let (address, stop) = (server.address(), CancellationToken::new());
+    if kept.is_none() {
+        screen.warn(NO_TOKEN);
+    }
+    if !screen.quiet {
+        screen.tell(&format!(
+            "questions are answered at http://{address}/api too; token {}",
+            whereabouts(kept)
+        ));
+    }
+    let serving = tokio::spawn(server.run(stop.clone()));
+    Ok(Listener { address, stop, serving })
+}
+
+/// The warning of a listener that everybody can use.
+const NO_TOKEN: &str = "no token is required: every program on this machine can call these tools";
+
+/// Where the token is, in words.
+fn whereabouts(kept: Option<&TokenPlace>) -> String {
+    match kept {
+        Some(TokenPlace::File(path)) => format!("in {}", path.display()),
+        Some(TokenPlace::Environment) => "in TECTUM_TOKEN".into(),
+        None => "not required".into(),
     }
 }
 
@@ -112,16 +179,15 @@ async fn listen(
     kept: Option<&TokenPlace>,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let (address, bound) = (options.listen, live.bound());
+    let bound = live.bound();
     let ended = CancellationToken::new();
     stop::on_signal(ended.clone())?;
     let household = Household::start(config, live, UP).await?;
-    let (house, federation) = (household.house.clone(), household.federation.clone());
-    let server = match HttpServer::bind(house, federation, options).await {
-        Ok(server) => server.beside(household.hooks().beside()),
-        Err(error) => {
+    let server = match bind(&household, options).await {
+        Ok(server) => server,
+        Err(failure) => {
             household.stop().await;
-            return Err(taken(address, &error).await);
+            return Err(failure);
         }
     };
     let (hooks, closing) = (household.hooks(), ended.clone());
@@ -131,7 +197,6 @@ async fn listen(
         hooks.close();
     });
     let _ = bound.set(server.address());
-    tectum_web::own_listener(server.address());
     let at = server.address();
     // Clients are served while what the servers offer is still being read.
     let telling = async {
@@ -161,7 +226,7 @@ fn tell(
     let snapshot = house.registry().snapshot();
     let [others, agents] = Listed::of_both(&snapshot, &config.tools.profiles);
     if kept.is_none() {
-        screen.warn("no token is required: every program on this machine can call these tools");
+        screen.warn(NO_TOKEN);
     }
     if screen.json {
         let file = kept.and_then(|kept| match kept {
@@ -193,11 +258,7 @@ fn greeting(
     screen: &Screen,
 ) -> Result<String, Failure> {
     let label = |text: &str| screen.paint(Colour::Bold, text);
-    let token = match kept {
-        Some(TokenPlace::File(path)) => format!("in {}", path.display()),
-        Some(TokenPlace::Environment) => "in TECTUM_TOKEN".into(),
-        None => "not required".into(),
-    };
+    let token = whereabouts(kept);
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
     let roots = roots.join(", ");
     Ok(format!(

@@ -375,6 +375,8 @@ fn run(merged: &Merged) -> Result<Run, Problems> {
             repeats: number(&keys::MAX_REPEATS, usual.repeats),
             same_tool: number(&keys::SAME_TOOL, usual.same_tool),
         },
+        workers: number(&keys::WORKERS, 4),
+        ask_spawn: merged.flag(&keys::ASK_SPAWN),
     })
 }
 

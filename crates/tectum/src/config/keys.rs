@@ -659,6 +659,19 @@ key_table! {
         doc: "Rounds of one and the same tool after which the model is warned; two rounds later it is refused.",
         ..RUN
     };
+    pub static WORKERS: Key = Key {
+        name: "workers",
+        shape: Shape::Count { least: 1, most: 64 },
+        default: "4",
+        doc: "Tickets of a track that are worked on at the same time.",
+        ..RUN
+    };
+    pub static ASK_SPAWN: Key = Key {
+        name: "ask_spawn",
+        default: "true",
+        doc: "Whether you are asked before a model begins on a ticket of a track.",
+        ..RUN
+    };
     pub static SANDBOX: Key = Key {
         name: "sandbox",
         shape: Shape::Choice(&["on", "off"]),

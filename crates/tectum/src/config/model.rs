@@ -301,6 +301,10 @@ pub struct Run {
     pub context: usize,
     /// When a turn ends, and how much of it runs at once.
     pub limits: Limits,
+    /// Tickets that are worked on at once.
+    pub workers: usize,
+    /// True if a person is asked before a model begins on a ticket.
+    pub ask_spawn: bool,
 }
 
 /// The callers that are accepted over HTTP.

@@ -91,6 +91,7 @@ mod run_model;
 mod run_settings;
 mod run_stopped;
 mod run_task;
+mod run_tracks;
 mod sandbox;
 mod sandbox_test;
 mod serve_disk;

@@ -65,21 +65,26 @@ pub(crate) struct ModelServer {
 impl ModelServer {
     /// Gives these replies, one after the other; whatever comes after them is refused.
     pub(crate) fn start(streams: bool, replies: Vec<Reply>) -> Self {
+        let mut replies = replies.into_iter();
+        let over = Reply::Refusal("400 Bad Request", "", "the script is over");
+        Self::answering(streams, move |_| replies.next().unwrap_or(over.clone()))
+    }
+
+    /// Replies to each request by itself: several conversations come in any order.
+    pub(crate) fn answering(streams: bool, mut reply: impl FnMut(&Asked) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let shared = Arc::<Shared>::default();
         let kept = shared.clone();
         std::thread::spawn(move || {
             let mut silent = Vec::new();
-            let mut replies = replies.into_iter();
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { continue };
                 let Some(asked) = read(&stream) else { continue };
                 let streams = streams && asked.body["stream"] == true;
+                let reply = reply(&asked);
                 kept.asked.lock().expect("whole").push(asked);
                 kept.more.notify_all();
-                let reply =
-                    replies.next().unwrap_or(Reply::Refusal("400 Bad Request", "", "the script is over"));
                 match reply {
                     Reply::Silence => silent.push(stream),
                     reply => _ = stream.write_all(reply.written(streams).as_bytes()),

@@ -4,7 +4,7 @@ use std::{
     fs::File,
     io::{BufRead, BufReader, Read, Write},
     os::fd::OwnedFd,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use rustix::{
@@ -20,7 +20,7 @@ use crate::{
     run_task::command,
 };
 
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid")).expect("a pid");
     kill_process(pid, Signal::INT).expect("sent");
 }
@@ -62,19 +62,23 @@ fn ctrl_c_while_the_model_thinks_ends_at_once() {
 
 /// Runs the task on a terminal, answers each question when it is shown, and gives all that was shown.
 fn on_a_terminal(rig: &Rig, server: &ModelServer, answers: &[&str]) -> String {
+    let (code, shown) = at_a_terminal(command(rig, server, &[]), answers);
+    assert_eq!(code, Some(0), "{shown}");
+    shown
+}
+
+/// The same for any command, with its exit code.
+pub(crate) fn at_a_terminal(mut command: Command, answers: &[&str]) -> (Option<i32>, String) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).expect("granted");
     unlockpt(&ours).expect("unlocked");
     let name = ptsname(&ours, Vec::new()).expect("a name").into_string().expect("text");
     let theirs = File::options().read(true).write(true).open(name).expect("its other side");
     let end = |file: &File| Stdio::from(OwnedFd::from(file.try_clone().expect("a copy")));
-    let mut child = command(rig, server, &[])
-        .stdin(end(&theirs))
-        .stdout(end(&theirs))
-        .stderr(end(&theirs))
-        .spawn()
-        .expect("starts");
-    drop(theirs);
+    let mut child =
+        command.stdin(end(&theirs)).stdout(end(&theirs)).stderr(end(&theirs)).spawn().expect("starts");
+    // The command holds the other side, too.
+    drop((theirs, command));
     let mut terminal = File::from(ours);
     let (mut shown, mut answered) = (String::new(), 0);
     let mut bytes = [0; 1024];
@@ -86,9 +90,9 @@ fn on_a_terminal(rig: &Rig, server: &ModelServer, answers: &[&str]) -> String {
             answered += 1;
         }
     }
-    assert_eq!(child.wait().expect("ends").code(), Some(0), "{shown}");
+    let code = child.wait().expect("ends").code();
     assert_eq!(answered, answers.len(), "nobody was asked: {shown}");
-    shown
+    (code, shown)
 }
 
 #[test]
