@@ -141,7 +141,7 @@ fn a_question_is_about_the_part_that_no_rule_allows_and_its_rule_works() {
         assert_eq!(question.subject, part);
         assert!(question.rule.contains(&format!("about `{part}`")), "{}", question.rule);
         // The line that the refusal advises, as TOML reads it.
-        let advice = question.how_to_allow();
+        let advice = question.how_to_allow("run_shell");
         let line = &advice[advice.find("allow = ").expect("a line")..];
         let table: toml::Table = line.parse().expect("TOML");
         let written = table["allow"][0].as_str().expect("a rule").to_owned();
