@@ -242,9 +242,8 @@ mod tests {
 
     fn told(bus: &Bus) -> (Vec<Value>, u64) {
         let Drained { events, missed } = bus.drain();
-        let data =
-            |json: &Box<RawValue>| serde_json::from_str::<Value>(json.get()).expect("JSON")["data"].clone();
-        (events.iter().map(data).collect(), missed)
+        let data = |json: &RawValue| serde_json::from_str::<Value>(json.get()).expect("JSON")["data"].clone();
+        (events.iter().map(|event| data(event)).collect(), missed)
     }
 
     /// Everything at a place: events by their data, and what was missed.
