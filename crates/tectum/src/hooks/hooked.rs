@@ -18,10 +18,10 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    board::Board,
     calls::Flight,
     console::{Console, HostField},
     events::Bus,
-    mma::Board,
     sources::{self, Ends},
 };
 use crate::{reload, telemetry::HouseTelemetry};

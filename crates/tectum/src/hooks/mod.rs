@@ -4,6 +4,7 @@
 mod approvals;
 mod approver;
 mod ask;
+mod board;
 mod body;
 mod calls;
 mod console;

@@ -1,0 +1,28 @@
+//! The board of the tracks, which is written elsewhere: what is known of it here is that it is JSON.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::watch;
+
+/// The board, as somebody outside sees it.
+pub(super) struct Board(Box<dyn Fn() -> Value + Send + Sync>);
+
+impl Board {
+    /// A board that is written elsewhere.
+    pub(super) fn of<S: Serialize + Send + Sync + 'static>(board: watch::Receiver<S>) -> Self {
+        Self(Box::new(move || serde_json::to_value(&*board.borrow()).unwrap_or_default()))
+    }
+
+    /// The state now.
+    pub(super) fn now(&self) -> Value {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Board {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Board")
+    }
+}
