@@ -794,9 +794,9 @@ mod tests {
     fn every_key_says_what_a_projects_file_may_do_with_it() {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
-            let operators = ["http", "diagnostics", "network", "clients", "run", "telemetry"]
+            let operators = ["http", "diagnostics", "network", "clients", "run", "telemetry", "approval"]
                 .contains(&key.section)
-                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key)
+                || [&ALLOW_IN, &GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key)
                 || [&LAYOUT, &OTHER_SESSIONS, &JOURNAL_KEEP, &JOURNAL_DAYS].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
