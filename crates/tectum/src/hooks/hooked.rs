@@ -186,9 +186,14 @@ impl Hooks {
         &self.0.closing
     }
 
-    /// The description of the routes.
+    /// The description of the routes, which whoever makes them brings along.
     pub(super) fn openapi(&self) -> &Value {
-        self.0.openapi.get_or_init(super::described)
+        self.0.openapi.get().unwrap_or(&Value::Null)
+    }
+
+    /// Keeps the description of the routes; all routers of a house have the same.
+    pub(super) fn describe(&self, openapi: impl FnOnce() -> Value) {
+        self.0.openapi.get_or_init(openapi);
     }
 
     /// The calls in flight. The first who asks begins to watch them.

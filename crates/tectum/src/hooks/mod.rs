@@ -37,7 +37,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http_body_util::BodyExt;
-use serde_json::Value;
 use tectum_peers::serve::{Beside, BesideRequest};
 use tower::ServiceExt;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -77,11 +76,6 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(metrics::all))
 }
 
-/// What they say of themselves.
-fn described() -> Value {
-    openapi::complete(routes().get_openapi())
-}
-
 impl Hooks {
     /// As what a listener serves beside MCP.
     pub fn beside(self) -> Beside {
@@ -101,7 +95,8 @@ impl Hooks {
     }
 
     fn router(&self) -> Router {
-        let (routes, _) = routes().split_for_parts();
+        let (routes, described) = routes().split_for_parts();
+        self.describe(|| openapi::complete(&described));
         routes
             .method_not_allowed_fallback(status::wrong_method)
             .fallback(status::nothing_here)
