@@ -25,7 +25,7 @@ pub(crate) enum Goal {
     Below(f64),
 }
 
-const AIMS: [Aim; 63] = [
+const AIMS: [Aim; 65] = [
     aim("economy", "all_tokens", "server-filesystem", None, Goal::AtMost(0.5)),
     aim("economy", "all_tokens", "rust-mcp-filesystem", None, Goal::AtMost(0.5)),
     aim("economy", "all_tokens", "serena", None, Goal::AtMost(0.5)),
@@ -93,6 +93,8 @@ const AIMS: [Aim; 63] = [
         view: None,
         goal: Goal::AtLeast(0.5),
     },
+    aim_joined("added_us", 10.0),
+    aim_joined("private_mb", 4.0),
     aim_observed("tectum-0"),
     aim_observed("tectum-1"),
     aim_observed("tectum-8"),
@@ -115,6 +117,12 @@ const fn own_aim(case: &'static str, figure: &'static str, goal: Goal) -> Aim {
 /// An aim of Tectum in front of 64 servers.
 const fn aim_64(case: &'static str, figure: &'static str, against: &'static str, goal: Goal) -> Aim {
     Aim { case, subject: "tectum-64", figure, against: Some(against), view: None, goal }
+}
+
+/// A bound on what a client pays that joined another's Tectum.
+const fn aim_joined(figure: &'static str, most: f64) -> Aim {
+    let goal = Goal::AtMost(most);
+    Aim { case: "relay", subject: "tectum-joined", figure, against: None, view: None, goal }
 }
 
 /// An aim for the cost of a call of which copies are made.

@@ -39,13 +39,15 @@ pub(crate) enum Case {
     RecordCall,
     /// The same for reading 4 KiB.
     RecordRead,
+    /// The cheapest call of a client that joined another's house.
+    Relay,
 }
 
 /// The result of a case: the CPU share of other work in each round, and every server's figures.
 pub(crate) type Measured = (Vec<f64>, Vec<Entry>);
 
 impl Case {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Read,
         Self::Ping,
         Self::Call,
@@ -56,6 +58,7 @@ impl Case {
         Self::Search,
         Self::RecordCall,
         Self::RecordRead,
+        Self::Relay,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -70,6 +73,7 @@ impl Case {
             Self::Search => "search",
             Self::RecordCall => "record-call",
             Self::RecordRead => "record-4k",
+            Self::Relay => "relay",
         }
     }
 
@@ -93,7 +97,7 @@ impl Case {
     fn servers(self) -> &'static [Server] {
         use Server::{
             Floor, NodeEverything, NodeFilesystem, Ripgrep, RustFilesystem, Tectum, TectumAlways,
-            TectumBefore, TectumFast, TectumOff,
+            TectumBefore, TectumFast, TectumJoined, TectumOff,
         };
         match self {
             Self::Read | Self::List | Self::Memory => {
@@ -104,6 +108,7 @@ impl Case {
             Self::Start => &[Floor, Tectum, TectumBefore, RustFilesystem],
             Self::Search => &[Ripgrep, Tectum, TectumBefore],
             Self::RecordCall | Self::RecordRead => &[TectumOff, Tectum, TectumAlways],
+            Self::Relay => &[TectumJoined],
         }
     }
 
@@ -111,9 +116,11 @@ impl Case {
     pub(crate) fn contenders(self, plan: &RunPlan) -> impl Iterator<Item = Server> {
         let wanted = |server: &Server| {
             let present = match server {
-                Server::Tectum | Server::TectumFast | Server::TectumOff | Server::TectumAlways => {
-                    plan.tectum.is_some()
-                }
+                Server::Tectum
+                | Server::TectumFast
+                | Server::TectumOff
+                | Server::TectumAlways
+                | Server::TectumJoined => plan.tectum.is_some(),
                 Server::TectumBefore => plan.before.is_some(),
                 _ => true,
             };

@@ -21,6 +21,8 @@ pub(crate) enum Server {
     TectumOff,
     /// Tectum that waits for the disk before it answers.
     TectumAlways,
+    /// Tectum that joins another of the same kind.
+    TectumJoined,
     /// Another build of Tectum, to see the cost of a change.
     TectumBefore,
     RustFilesystem,
@@ -68,12 +70,13 @@ pub(crate) fn last_words(log: &Path) -> String {
 }
 
 impl Server {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Floor,
         Self::Tectum,
         Self::TectumFast,
         Self::TectumOff,
         Self::TectumAlways,
+        Self::TectumJoined,
         Self::TectumBefore,
         Self::RustFilesystem,
         Self::NodeFilesystem,
@@ -88,6 +91,7 @@ impl Server {
             Self::TectumFast => "tectum-fast",
             Self::TectumOff => "tectum-off",
             Self::TectumAlways => "tectum-always",
+            Self::TectumJoined => "tectum-joined",
             Self::TectumBefore => "tectum-before",
             Self::RustFilesystem => "rust-mcp-filesystem",
             Self::NodeFilesystem => "server-filesystem",
@@ -118,17 +122,24 @@ impl Server {
                 launch.program = std::env::current_exe()?;
                 launch.args = vec!["floor".into(), "--root".into(), root];
             }
-            Self::Tectum | Self::TectumFast | Self::TectumOff | Self::TectumAlways | Self::TectumBefore => {
+            Self::Tectum
+            | Self::TectumFast
+            | Self::TectumOff
+            | Self::TectumAlways
+            | Self::TectumJoined
+            | Self::TectumBefore => {
                 let build = if self == Self::TectumBefore { &grounds.before } else { &grounds.tectum };
                 launch.program = build.clone().context("no binary was named")?;
                 launch.args = vec!["serve".into(), "-C".into(), root];
                 // What calls leave behind belongs to the run, not to whoever measures.
-                let state = grounds.data.gateway(self.name())?.join("state");
-                launch.env.push(("XDG_STATE_HOME", state.into()));
+                let place = grounds.data.gateway(self.name())?;
+                launch.env.push(("XDG_STATE_HOME", place.join("state").into()));
+                launch.env.push(("XDG_RUNTIME_DIR", place.join("run").into()));
                 launch.env.extend(match self {
                     Self::TectumFast => Some(("TECTUM_FILES_DURABILITY", "rename".into())),
                     Self::TectumOff => Some(("TECTUM_JOURNAL_RECORD", "false".into())),
                     Self::TectumAlways => Some(("TECTUM_JOURNAL_SYNC", "always".into())),
+                    Self::TectumJoined => Some(("TECTUM_SERVE_JOIN", "auto".into())),
                     _ => None,
                 });
             }

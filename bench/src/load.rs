@@ -18,6 +18,14 @@ pub(crate) fn resident_mb(pid: u32) -> Result<f64> {
     Ok(kib * 1024.0 / 1e6)
 }
 
+/// The memory that a process shares with nobody, in MB (10^6 bytes).
+pub(crate) fn private_mb(pid: u32) -> Result<f64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let private = rollup.lines().filter(|line| line.starts_with("Private_"));
+    let kib = private.filter_map(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok()).sum::<f64>();
+    Ok(kib * 1024.0 / 1e6)
+}
+
 /// The CPU seconds of a process and all it started so far. The kernel counts in hundredths of a
 /// second, so a measurement must last for many of them.
 pub(crate) fn cpu_seconds(pid: u32) -> f64 {

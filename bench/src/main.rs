@@ -25,6 +25,7 @@ mod memory;
 mod observe;
 mod peers;
 mod record;
+mod relay;
 mod report;
 mod rounds;
 mod run;

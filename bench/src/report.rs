@@ -42,6 +42,8 @@ const FIGURES: [Figure; 54] = [
     figure("list_ms", "to tools/list ms", true),
     figure("idle_mb", "idle MB", true),
     figure("after_mb", "after 64 in flight MB", true),
+    figure("added_us", "added p50 µs", false),
+    figure("private_mb", "private MB", false),
     figure("rare_ms", "rare word ms", true),
     figure("medium_ms", "medium word ms", true),
     figure("regex_ms", "regex ms", true),

@@ -7,7 +7,7 @@ use crate::data::Data;
 use crate::lineup::Grounds;
 use crate::peers::Peers;
 use crate::record::{self, Machine, Record, View};
-use crate::{affinity, calls, memory, report, search, start};
+use crate::{affinity, calls, memory, relay, report, search, start};
 
 /// Measures the planned cases one after the other, and saves and prints each when it is done.
 pub(crate) fn run(plan: &RunPlan) -> Result<()> {
@@ -56,6 +56,7 @@ fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<Measured> {
         | Case::RecordRead => calls::measure(case, plan, grounds),
         Case::Start => start::measure(case, plan, grounds),
         Case::Memory => memory::measure(case, plan, grounds),
+        Case::Relay => relay::measure(case, plan, grounds),
         Case::Search => search::measure(case, plan, grounds),
     }
 }

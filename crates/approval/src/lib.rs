@@ -22,5 +22,4 @@ pub use question::{Before, OpenQuestion, PathFact, Preview, QuestionKind, RawJso
 #[cfg(test)]
 mod schedules;
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the files of a test")]
 mod tests;

@@ -16,7 +16,7 @@ pub(crate) fn control_files(config: &Config) -> Arc<ControlFiles> {
     let control = ControlFiles::default();
     control.close_files(files(config));
     control.close_files(config.run.tiers.clone());
-    control.close_folders(config.state.clone());
+    control.close_folders(config.state.iter().chain(&config.runtime).cloned());
     let user_file = config.files_of_settings.first().filter(|_| config.files_of_settings.len() > 1);
     let user_directory = user_file.and_then(|file| file.parent()).and_then(Path::parent);
     for client in CLIENTS {

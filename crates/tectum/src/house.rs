@@ -286,11 +286,14 @@ fn allowlist(config: &Config) -> Result<Allowlist, BuildError> {
 }
 
 /// Patterns that close our own state where a root contains it, such as a served home directory:
-/// the token and the before-images of other projects lie there.
+/// the token, the before-images of other projects and the sockets of houses lie there.
 fn own_state(config: &Config) -> Vec<String> {
-    let Some(state) = config.state.as_deref().map(state::canonical) else { return Vec::new() };
-    let below = |root: &PathBuf| Some(state.strip_prefix(state::canonical(root)).ok()?.to_owned());
-    config.workspace.roots.iter().filter_map(below).filter_map(|path| pattern(&path)).collect()
+    let own = config.state.iter().chain(&config.runtime).map(|own| state::canonical(own));
+    let roots: Vec<PathBuf> = config.workspace.roots.iter().map(|root| state::canonical(root)).collect();
+    let below = |own: PathBuf| {
+        roots.iter().filter_map(|root| pattern(own.strip_prefix(root).ok()?)).collect::<Vec<_>>()
+    };
+    own.flat_map(below).collect()
 }
 
 /// A pattern that matches this path and what lies below it, and nothing else.

@@ -18,6 +18,7 @@ pub mod config;
 mod control;
 pub mod hooks;
 mod house;
+pub mod houses;
 pub mod journal;
 pub mod observers;
 mod offered;

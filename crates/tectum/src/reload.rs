@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tectum_core::{Provider, Tectum, security::ControlFiles};
 use tectum_peers::federation::Federation;
 use tectum_state::Lasts;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     config::{
@@ -145,7 +146,7 @@ fn changes(before: &Config, now: &Config) -> Vec<&'static Key> {
 }
 
 /// True if a running house follows a key; the rest was decided when it started.
-fn is_live(key: &Key) -> bool {
+pub(crate) fn is_live(key: &Key) -> bool {
     [
         "workspace",
         "permissions",
@@ -160,6 +161,20 @@ fn is_live(key: &Key) -> bool {
     ]
     .contains(&key.section)
         || *key == keys::READ
+}
+
+/// Whoever can make a running house read its settings now.
+#[derive(Clone, Debug)]
+pub(crate) struct Look(pub(crate) mpsc::Sender<oneshot::Sender<()>>);
+
+impl Look {
+    /// Ends when the house has looked at its files, or is ending.
+    pub(crate) async fn now(&self) {
+        let (done, looked) = oneshot::channel();
+        if self.0.send(done).await.is_ok() {
+            let _ = looked.await;
+        }
+    }
 }
 
 /// The folder where running houses of a project are asked to read their settings anew, and answer.

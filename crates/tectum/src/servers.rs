@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use parking_lot::Mutex;
@@ -15,12 +15,16 @@ use tectum_peers::{
     child::lineage,
     federation::{Federation, ServerStatus, SessionPages, Settings},
     observe::Observers,
+    serve::LineServer,
     spec::{ServerSpec, Transport},
     visible::visible,
 };
 use tectum_state::Stamp;
 use tectum_tools::runtime::Runtime;
-use tokio::task::JoinHandle;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
 
 use crate::{
     Config, Sources,
@@ -28,9 +32,11 @@ use crate::{
         self,
         servers::{Held, Live, Resolved, Why},
     },
-    hooks::{HookParts, Hooks},
-    house, journal, observers,
-    reload::{self, Answering, Policy},
+    hooks::{HookParts, Hooks, HouseFacts},
+    house,
+    houses::{self, Attending, Door},
+    journal, observers,
+    reload::{self, Answering, Look, Policy},
     rulebook, state,
     status::Record,
     telemetry::HouseTelemetry,
@@ -64,6 +70,7 @@ pub struct Household {
     records: Vec<Record>,
     telemetry: HouseTelemetry,
     hooks: Hooks,
+    look: Look,
 }
 
 impl Household {
@@ -151,6 +158,11 @@ impl Household {
             runtime: catalog.runtime().clone(),
             state: config.state.clone(),
             settings: Box::new(move || shown.lock().shown()),
+            facts: HouseFacts {
+                project: config.directory.clone(),
+                command: command.to_owned(),
+                since: SystemTime::now(),
+            },
         });
         let policy = Policy::new(
             house.clone(),
@@ -160,14 +172,23 @@ impl Household {
             report.clone(),
         );
         let settings = Following { kept, policy, answering, reads: 0, report: report.clone() };
-        let follow = || keep_up(federation.clone(), observers.clone(), settings, record);
+        let (look, looks) = mpsc::channel(1);
+        let follow = || keep_up(federation.clone(), observers.clone(), settings, record, looks);
         let keeping = keep.then(|| tokio::spawn(follow()));
-        Ok(Self { house, federation, observers, journal, keeping, records, telemetry, hooks })
+        let look = Look(look);
+        Ok(Self { house, federation, observers, journal, keeping, records, telemetry, hooks, look })
     }
 
     /// The hook API of this house.
     pub fn hooks(&self) -> Hooks {
         self.hooks.clone()
+    }
+
+    /// Answers whoever comes to the sockets of this house, as long as what is returned is kept. Must be
+    /// called in a runtime.
+    pub fn attend(&self, door: Option<Door>, server: LineServer) -> Option<Attending> {
+        let look = self.look.clone();
+        door.map(|door| Attending::new(door, houses::Answering { hooks: self.hooks(), server, look }))
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.
@@ -367,15 +388,23 @@ async fn keep_up(
     observers: Option<Arc<Observers>>,
     mut settings: Following,
     record: Option<Record>,
+    mut looks: mpsc::Receiver<oneshot::Sender<()>>,
 ) {
     let (mut said, mut next) = (None, Instant::now());
     let kept = settings.kept.clone();
     let place = kept.lock().place.clone();
     let mut muted = place.as_deref().map(|place| Stamp::read(&observers::muted_file(place)));
     for look in (0..LOOKS).cycle() {
-        tokio::time::sleep(ASKED).await;
+        let asked = tokio::select! {
+            Some(done) = looks.recv() => Some(done),
+            () = tokio::time::sleep(ASKED) => None,
+        };
         let files = look + 1 == LOOKS;
-        settings.look(&federation, files).await;
+        settings.look(&federation, files || asked.is_some()).await;
+        if let Some(done) = asked {
+            // Nobody waits for it any more.
+            let _ = done.send(());
+        }
         if !files {
             continue;
         }

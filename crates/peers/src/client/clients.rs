@@ -29,6 +29,12 @@ impl Clients {
         self.0.lock().remove(&key);
     }
 
+    /// What they say they are: name and version.
+    pub(crate) fn introduced(&self) -> Vec<(String, String)> {
+        let clients: Vec<_> = self.0.lock().values().filter_map(Weak::upgrade).collect();
+        clients.iter().map(|client| client.client()).map(|it| (it.name.clone(), it.version.clone())).collect()
+    }
+
     /// The one client of which this is true; none when it is true of several.
     pub(crate) fn only(&self, fits: impl Fn(&Conversation) -> bool) -> Option<Arc<Conversation>> {
         let clients = self.0.lock();

@@ -3,6 +3,8 @@
 
 mod asked;
 
+pub(crate) use self::asked::ask_after;
+
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
@@ -28,7 +30,8 @@ use crate::{
     wire::{Members, Object, frame, rpc},
 };
 
-/// The conversation over standard input and output, of which a process has one.
+/// The conversation over standard input and output, of which a process has one. Those of relays begin
+/// with it.
 pub(crate) const STDIO: &str = "stdio";
 /// Calls of one client that may be in flight together.
 const MOST_IN_FLIGHT: usize = 1024;
@@ -196,7 +199,7 @@ impl Conversation {
     }
 
     fn door(&self) -> &'static str {
-        if &*self.session.0 == STDIO { STDIO } else { "http" }
+        if self.session.0.starts_with(STDIO) { STDIO } else { "http" }
     }
 
     /// Remembers name and version from its `clientInfo`; the first one counts.

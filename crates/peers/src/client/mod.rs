@@ -20,7 +20,7 @@ pub(crate) use budget::{Budget, BudgetShare};
 pub(crate) use caller::{Caller, Callers, LEVELS};
 pub(crate) use clients::Clients;
 pub(crate) use closing::{Models, Part};
-pub(crate) use conversation::{CallSeat, Conversation, Refused, STDIO};
+pub(crate) use conversation::{CallSeat, Conversation, Refused, STDIO, ask_after};
 pub use form::{ClientForms, Form, Structured};
 pub(crate) use form::{text_size, with_text};
 pub(crate) use heartbeat::Pulse;

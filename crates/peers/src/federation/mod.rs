@@ -259,6 +259,12 @@ impl Federation {
         self.waited.load(Ordering::Relaxed)
     }
 
+    /// The clients that are there, by the name and version they gave. Those of the newer era have no
+    /// handshake, and are not among them.
+    pub fn clients(&self) -> Vec<(String, String)> {
+        self.subscriptions.clients.introduced()
+    }
+
     /// The forms of results for clients.
     pub fn forms(&self) -> &ClientForms {
         &self.settings.forms

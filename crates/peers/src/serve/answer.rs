@@ -60,10 +60,18 @@ pub(crate) fn outcome(
                 open(out, id, "result");
                 content(out, &form.fitted(&form.worded(&fault.text())), more, true);
                 // Some clients print all that comes with an error, and their models read it.
-                close_call(out, era, Some(outcome).filter(|_| form.data), Some(fault));
+                let told = Some((outcome, fault)).filter(|_| form.data);
+                close_call(out, era, told.map(|told| told.0), told.map(|told| told.1));
             }
         },
     }
+}
+
+/// The answer to a call that this house knows nothing of but that it failed.
+pub(crate) fn fault(out: &mut Vec<u8>, id: &str, era: Era, fault: &Fault) {
+    open(out, id, "result");
+    content(out, &fault.text(), &[], true);
+    close_call(out, era, None, Some(fault));
 }
 
 /// The answer that a client of the older era gets to a call, for people who want to see it.
@@ -96,14 +104,16 @@ fn longer(raw: &str, more: &[String]) -> Option<String> {
     Some(members.replaced("content", &format!("[{}]", blocks.join(","))))
 }
 
-/// Ends the result of a call; without its outcome nothing of ours is told beside it.
+/// Ends the result of a call, with what is told beside it.
 fn close_call(out: &mut Vec<u8>, era: Era, outcome: Option<&Outcome>, fault: Option<&Fault>) {
     let mut meta = Object::new();
     if let Some(outcome) = outcome {
         meta.text("tectum/call", &outcome.call.to_string());
-        if let Some(fault) = fault {
-            meta.raw("tectum/fault", &serde_json::to_string(&fault.kind).unwrap_or_default());
-        }
+    }
+    if let Some(fault) = fault {
+        meta.raw("tectum/fault", &serde_json::to_string(&fault.kind).unwrap_or_default());
+    }
+    if let Some(outcome) = outcome {
         if let Some(edited) = &outcome.edited {
             meta.raw("tectum/edited", edited.get());
         }
@@ -117,7 +127,7 @@ fn close_call(out: &mut Vec<u8>, era: Era, outcome: Option<&Outcome>, fault: Opt
         let (key, info) = server_meta();
         meta.raw(key, &info);
     }
-    if outcome.is_some() || era == Era::Modern {
+    if outcome.is_some() || fault.is_some() || era == Era::Modern {
         out.extend_from_slice(br#","_meta":"#);
         out.extend_from_slice(meta.end().as_bytes());
     }

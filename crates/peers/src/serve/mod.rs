@@ -15,6 +15,7 @@ mod ids_tests;
 mod listen;
 mod measured;
 mod opening;
+mod relay;
 mod running;
 mod stdio;
 #[cfg(test)]
@@ -32,6 +33,7 @@ use self::{
 pub use answer::answered;
 pub use catalogue::definitions;
 pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
-pub use stdio::stdio;
+pub use relay::{Carried, Relayed, relay};
+pub use stdio::LineServer;
 
 pub use crate::client::{ClientForms, Form, Structured};

@@ -4,21 +4,24 @@
 //! answered with one write. Calls that cannot end at once run as tasks and come back through
 //! a queue.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, os::unix::net::UnixStream, sync::Arc, time::Duration};
 
-use tectum_core::{SessionId, Tectum};
+use tectum_core::{Fault, FaultKind, SessionId, Tectum};
 use tokio::sync::watch;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
-use super::{Delivery, Endpoint, Handled, Turns};
+use super::{Carried, Delivery, Endpoint, Handled, Turns, answer, relay::LostCall};
 use crate::{
-    client::{Bounds, Conversation, Notice, NoticeReader, Outbox, Queue, STDIO, queue},
+    client::{Bounds, Conversation, Notice, NoticeReader, Outbox, Queue, STDIO, ask_after, queue},
     federation::Federation,
     wire::{
-        Line, Lines, MAX_MESSAGE,
+        Era, Line, Lines, MAX_MESSAGE,
         backlog::Backlog,
         code, frame, on_one_line,
-        pipe::{Input, Output},
+        pipe::{Input, Output, both_ways},
         rpc::salvage_id,
     },
 };
@@ -33,35 +36,78 @@ const OUTBOX: Bounds = Bounds { messages: 4096, bytes: 4 * 1024 * 1024 };
 /// How long calls in flight may go on after the client closed its end.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Serves until the client leaves or `stop` is cancelled.
-pub async fn stdio(house: Tectum, federation: Arc<Federation>, stop: CancellationToken) -> io::Result<()> {
-    let changes = house.registry().changes();
-    let client = Conversation::new(SessionId::new(STDIO), federation.unheard.clone());
-    let (outbox, mut finished) = queue(OUTBOX, federation.unheard.clone(), None);
-    client.set_unasked(Some(outbox.clone()));
-    let notices = federation.notices();
-    let announcing = tokio::spawn(announce(changes, notices, client.clone(), outbox.clone()));
-    let mut server = Server {
-        endpoint: Endpoint::new(house, federation),
-        client,
-        outbox,
-        tasks: TaskTracker::new(),
-        turns: Turns::new(None),
-        lines: Lines::new(MAX_MESSAGE),
-        lines_left: false,
-        calls_ahead: 0,
-        out: Backlog::default(),
-        output: Output::stdout()?,
-    };
-    let served = server.serve(Input::stdin()?, &mut finished, stop).await;
-    announcing.abort();
-    match served {
-        Ok(()) => server.finish(finished).await,
-        Err(error) => {
-            // Nobody can be answered any more.
-            server.client.cancel_all();
-            Err(error)
+/// MCP as lines of text, for the client on standard input and output and for those of relays.
+#[derive(Clone, Debug)]
+pub struct LineServer(Endpoint);
+
+/// The way to one client, and back.
+struct Ends {
+    input: Input,
+    output: Output,
+}
+
+impl LineServer {
+    /// A server for this house and its servers.
+    pub fn new(house: Tectum, federation: Arc<Federation>) -> Self {
+        Self(Endpoint::new(house, federation))
+    }
+
+    /// Serves on standard input and output until the client leaves or `stop` is cancelled. A client that a
+    /// house left behind goes on where it was.
+    pub async fn stdio(&self, carried: Option<Carried>, stop: CancellationToken) -> io::Result<()> {
+        let ends = Ends { input: Input::stdin()?, output: Output::stdout()? };
+        self.serve(SessionId::new(STDIO), ends, carried, stop).await
+    }
+
+    /// Serves the client of a relay, as a client of its own. What it began ends with it.
+    pub async fn relayed(&self, relay: UnixStream, stop: CancellationToken) -> io::Result<()> {
+        let (input, output) = both_ways(relay)?;
+        let mut bits = [0_u8; 8];
+        getrandom::fill(&mut bits).map_err(io::Error::other)?;
+        let session = bits.iter().fold(STDIO.to_owned() + "-", |name, byte| format!("{name}{byte:02x}"));
+        self.serve(SessionId::new(session.as_str()), Ends { input, output }, None, stop).await
+    }
+
+    async fn serve(
+        &self,
+        session: SessionId,
+        Ends { input, output }: Ends,
+        carried: Option<Carried>,
+        stop: CancellationToken,
+    ) -> io::Result<()> {
+        let Self(endpoint) = self.clone();
+        let federation = endpoint.federation.clone();
+        let changes = endpoint.house.registry().changes();
+        let client = Conversation::new(session, federation.unheard.clone());
+        let (outbox, mut finished) = queue(OUTBOX, federation.unheard.clone(), None);
+        client.set_unasked(Some(outbox.clone()));
+        let notices = federation.notices();
+        let announcing = announce(changes, notices, client.clone(), outbox.clone());
+        let _announcing = AbortOnDropHandle::new(tokio::spawn(announcing));
+        let mut server = Server {
+            endpoint,
+            client: client.clone(),
+            outbox,
+            tasks: TaskTracker::new(),
+            turns: Turns::new(None),
+            lines: Lines::new(MAX_MESSAGE),
+            lines_left: false,
+            calls_ahead: 0,
+            out: Backlog::default(),
+            output,
+        };
+        if let Some(carried) = carried {
+            server.take_over(carried)?;
         }
+        let served = match server.serve(input, &mut finished, stop).await {
+            Ok(()) => server.finish(finished).await,
+            Err(error) => Err(error),
+        };
+        // Nobody can be answered any more.
+        client.cancel_all();
+        client.set_unasked(None);
+        self.0.unwatch(&client);
+        served
     }
 }
 
@@ -143,6 +189,42 @@ impl Server {
         }
     }
 
+    /// Takes a client over from a house that ended: this house hears what the other one knew, and the
+    /// client what it waits for in vain.
+    fn take_over(&mut self, carried: Carried) -> io::Result<()> {
+        ask_after(carried.last_question);
+        for line in &carried.known {
+            // The client had the answer of the other house.
+            let mut unsent = Vec::new();
+            if let Handled::Running(work) = self.endpoint.handle(&self.delivery(), line, &mut unsent) {
+                self.tasks.spawn(work);
+            }
+        }
+        for question in &carried.questions {
+            let params = format!(r#"{{"requestId":{question},"reason":"the Tectum that asked has ended"}}"#);
+            self.push(frame::notification("notifications/cancelled", &params));
+        }
+        let fault = Fault::new(FaultKind::Upstream, "the Tectum that ran this call ended before it answered")
+            .hint("look whether it took effect before you repeat it");
+        for LostCall { id, modern } in &carried.lost {
+            let mut out = Vec::new();
+            answer::fault(&mut out, id, if *modern { Era::Modern } else { Era::Legacy }, &fault);
+            self.push(out);
+        }
+        self.lines.buffer.extend_from_slice(&carried.input);
+        self.take_lines()
+    }
+
+    fn delivery(&self) -> Delivery<'_> {
+        Delivery {
+            from: &self.client,
+            outbox: Some(&self.outbox),
+            turns: &self.turns,
+            modern: false,
+            ahead: self.calls_ahead > 0,
+        }
+    }
+
     /// Counts the calls in the last bytes that were read, where a round ends with something.
     fn look_ahead(&mut self, read: usize) {
         if self.endpoint.house.effects().closing().any() {
@@ -196,14 +278,10 @@ impl Server {
                 if self.calls_ahead > 0 {
                     self.calls_ahead = self.calls_ahead.saturating_sub(calls(bytes));
                 }
-                let delivery = Delivery {
-                    from: &self.client,
-                    outbox: Some(&self.outbox),
-                    turns: &self.turns,
-                    modern: false,
-                    ahead: self.calls_ahead > 0,
-                };
-                self.endpoint.handle(&delivery, bytes, &mut self.out.bytes)
+                let mut out = std::mem::take(&mut self.out.bytes);
+                let handled = self.endpoint.handle(&self.delivery(), bytes, &mut out);
+                self.out.bytes = out;
+                handled
             }
             Line::TooLong { start, size } => {
                 self.calls_ahead = 0;

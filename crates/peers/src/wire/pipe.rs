@@ -82,15 +82,11 @@ impl Output {
 
     /// Writes as much as goes without waiting.
     pub(crate) fn write_now(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match self {
+        written(match self {
             Self::Pipe(pipe) => pipe.try_write(bytes),
             Self::Socket(socket) => socket.try_write(bytes),
             Self::Blocking(fd) => rustix::io::write(fd, bytes).map_err(io::Error::from),
-        };
-        match written {
-            Err(error) if again(&error) => Ok(0),
-            other => other,
-        }
+        })
     }
 
     /// Waits until more can be written.
@@ -105,6 +101,31 @@ impl Output {
             }
         }
     }
+}
+
+/// Standard output for who watches it without a runtime: what can be watched never blocks.
+pub(crate) fn own_stdout() -> io::Result<OwnedFd> {
+    let own = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    if matches!(kind(&own), Some(FileType::Fifo | FileType::Socket)) {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&own, WIDE);
+        rustix::io::ioctl_fionbio(&own, true)?;
+    }
+    Ok(own)
+}
+
+/// The bytes that were taken: none where that is possible only later.
+pub(crate) fn written(written: io::Result<usize>) -> io::Result<usize> {
+    match written {
+        Err(error) if again(&error) => Ok(0),
+        other => other,
+    }
+}
+
+/// Both directions of a socket.
+pub(crate) fn both_ways(stream: StdStream) -> io::Result<(Input, Output)> {
+    let second = stream.try_clone()?;
+    Ok((Input::Socket(socket(stream.into())?), Output::Socket(socket(second.into())?)))
 }
 
 fn kind(fd: &OwnedFd) -> Option<FileType> {
@@ -136,6 +157,7 @@ fn read_on_a_thread(fd: OwnedFd) -> mpsc::Receiver<io::Result<Vec<u8>>> {
     receive
 }
 
-fn again(error: &io::Error) -> bool {
+/// True if it may go later.
+pub(crate) fn again(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

@@ -240,7 +240,7 @@ pub(crate) fn open(bytes: &[u8]) -> Result<Opened<'_>, Malformed> {
 }
 
 /// A string, or a whole number.
-fn is_id(raw: &str) -> bool {
+pub(crate) fn is_id(raw: &str) -> bool {
     match raw.as_bytes() {
         [b'"', ..] => true,
         [first, ..] if *first == b'-' || first.is_ascii_digit() => {

@@ -2,6 +2,7 @@
 
 mod approve;
 mod as_client;
+mod asked;
 mod call;
 mod completions;
 mod config;
@@ -19,6 +20,7 @@ mod observe;
 mod options;
 mod policy;
 mod progress;
+mod questions;
 mod reload;
 mod replay;
 mod report;
@@ -28,9 +30,11 @@ mod screen;
 mod serve;
 mod servers;
 mod snippets;
+mod status;
 mod stop;
 mod tokens;
 mod tools;
+mod top;
 mod track;
 mod track_screen;
 mod undo;
@@ -83,6 +87,16 @@ enum Command {
     Connect(connect::Connect),
     /// Serve over standard input and output, for clients that start the server themselves
     Serve(serve::Serve),
+    /// Show the Tectums that run: project, client, servers
+    Status,
+    /// Show the calls that wait for a person's decision
+    Pending,
+    /// Approve a call that waits
+    Approve(questions::Approve),
+    /// Deny a call that waits
+    Deny(questions::Deny),
+    /// Watch calls, questions and servers of all running Tectums, and answer with a key
+    Top,
     /// List the tools with effect, permission and token cost
     Tools(tools::Tools),
     /// Call one tool
@@ -187,6 +201,11 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Up(up) => up.run(&cli.shared, &screen),
         Command::Connect(connect) => connect.run(&cli.shared, &screen),
         Command::Serve(serve) => serve.run(&cli.shared, &screen),
+        Command::Status => status::run(&cli.shared, &screen),
+        Command::Pending => questions::pending(&cli.shared, &screen),
+        Command::Approve(approve) => approve.run(&cli.shared, &screen),
+        Command::Deny(deny) => deny.run(&cli.shared, &screen),
+        Command::Top => top::run(&cli.shared, &screen),
         Command::Tools(tools) => tools.run(&cli.shared, &screen),
         Command::Call(call) => call.run(&cli.shared, &screen),
         Command::Run(run) => run.run(&cli.shared, &screen),

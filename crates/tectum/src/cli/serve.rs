@@ -8,7 +8,8 @@ use std::{
 use clap::Args;
 use tectum::{
     config::{keys, servers::Live},
-    peers::serve,
+    houses::{self, Entrance},
+    peers::serve::{self, LineServer, Relayed},
     servers::Household,
 };
 use tokio::runtime::Builder;
@@ -34,6 +35,9 @@ pub(crate) struct Serve {
     /// Which tools clients see: auto, lean, all, or a profile of your own
     #[arg(long, value_name = "PROFILE")]
     tools: Option<String>,
+    /// Join a Tectum that serves this project with the same settings, if one runs
+    #[arg(long)]
+    join: bool,
 }
 
 /// The profile that a command line names, as a setting.
@@ -43,32 +47,56 @@ pub(crate) fn profile_flag(name: Option<&String>) -> Vec<(&'static keys::Key, St
 
 impl Serve {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let config = shared.load(profile_flag(self.tools.as_ref()), screen)?;
+        let mut config = shared.load(self.flags(), screen)?;
         tell_wide_reach(&config, screen);
         if let Some(circle) = within::circle(&config, shared.above) {
             return Err(within::refuse(circle).into());
         }
-        let live = Live::new(shared.sources(profile_flag(self.tools.as_ref())));
         if io::stdin().is_terminal() && !screen.quiet {
             screen.tell("Speaking MCP on standard input and output: this is meant to be started by a client. Ctrl-C stops; `tectum up` serves over HTTP.");
         }
+        let sources = shared.sources(self.flags());
+        let (door, carried) = match houses::enter(&config, &sources) {
+            Entrance::House(door) => (door, None),
+            // Nothing of a house is built as long as another one serves.
+            Entrance::Relay(stream) => match serve::relay(stream)? {
+                Relayed::ClientLeft => return Ok(()),
+                Relayed::HouseEnded(carried) => {
+                    config = shared.load(self.flags(), screen)?;
+                    (houses::open_door(&config, &sources), Some(*carried))
+                }
+            },
+        };
         // One client, one thread: whoever reads a call answers it, and nothing is handed over.
         to_the_end(Builder::new_current_thread(), async {
             let ended = CancellationToken::new();
             stop::on_signal(ended.clone())?;
-            let household = Household::start(&config, live, "serve").await?;
+            let household = Household::start(&config, Live::new(sources), "serve").await?;
             let house = household.house.clone();
-            let serving = serve::stdio(house.clone(), household.federation.clone(), ended);
+            let server = LineServer::new(house.clone(), household.federation.clone());
+            let attending = household.attend(door, server.clone());
+            let serving = server.stdio(carried, ended);
             // The client is greeted while what the servers offer is still being read.
             let telling = async {
                 household.settled().await;
                 tell_strange_rules(&config, &house, screen);
             };
             let (served, ()) = tokio::join!(serving, telling);
+            if let Some(attending) = attending {
+                attending.end().await;
+            }
             house.drain(DRAIN).await;
             household.stop().await;
             Ok(served?)
         })?
+    }
+
+    fn flags(&self) -> Vec<(&'static keys::Key, String, String)> {
+        let mut flags = profile_flag(self.tools.as_ref());
+        if self.join {
+            flags.push((&keys::JOIN, "auto".to_owned(), "--join".to_owned()));
+        }
+        flags
     }
 }
 

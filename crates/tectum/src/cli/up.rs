@@ -7,7 +7,8 @@ use serde_json::json;
 use tectum::{
     Config, Fault, FaultKind, Tectum,
     config::{AuthMode, keys, servers::Live},
-    peers::serve::{Auth, HttpOptions, HttpServer},
+    houses::{Door, open_door},
+    peers::serve::{Auth, HttpOptions, HttpServer, LineServer},
     servers::{Household, UP},
     token::{self, TokenPlace},
 };
@@ -67,7 +68,8 @@ impl Up {
         }
         let (options, kept) = options(&config)?;
         let live = Live::new(shared.sources(self.flags())).listening(config.http.listen);
-        serve::to_the_end(workers(), listen(live, options, &config, kept.as_ref(), screen))?
+        let door = open_door(&config, &shared.sources(self.flags()));
+        serve::to_the_end(workers(), listen(live, options, &config, door, kept.as_ref(), screen))?
     }
 
     fn flags(&self) -> Vec<(&'static keys::Key, String, String)> {
@@ -176,6 +178,7 @@ async fn listen(
     live: Live,
     options: HttpOptions,
     config: &Config,
+    door: Option<Door>,
     kept: Option<&TokenPlace>,
     screen: &Screen,
 ) -> Result<(), Failure> {
@@ -198,6 +201,8 @@ async fn listen(
     });
     let _ = bound.set(server.address());
     let at = server.address();
+    let lines = LineServer::new(household.house.clone(), household.federation.clone());
+    let attending = household.attend(door, lines);
     // Clients are served while what the servers offer is still being read.
     let telling = async {
         household.settled().await;
@@ -208,6 +213,9 @@ async fn listen(
         told
     };
     let (served, told) = tokio::join!(server.run(ended.clone()), telling);
+    if let Some(attending) = attending {
+        attending.end().await;
+    }
     household.stop().await;
     told?;
     Ok(served?)

@@ -186,6 +186,8 @@ impl Config {
             log: merged.word(&keys::LEVEL).and_then(|word| word.parse().ok()).unwrap_or(LevelFilter::WARN),
             home: sources.home.clone(),
             state: sources.state.clone(),
+            runtime: sources.runtime.clone(),
+            join: merged.word(&keys::JOIN) == Some("auto"),
             directory,
             files_of_settings,
             layers,
@@ -200,8 +202,9 @@ fn sandbox(merged: &Merged, sources: &Sources) -> Sandbox {
     usual.close_usual(sources.home.as_deref());
     let opened: Vec<PathBuf> = paths(&keys::SHELL_OPEN).collect();
     usual.closed.retain(|closed| !opened.iter().any(|open| closed.starts_with(open)));
-    // Our own files stay closed: tokens and the settings of servers lie there.
-    let own = [sources.state.as_deref(), sources.user_file.as_deref().and_then(Path::parent)];
+    // Our own files stay closed: tokens, the settings of servers and the sockets of houses lie there.
+    let user = sources.user_file.as_deref().and_then(Path::parent);
+    let own = [sources.state.as_deref(), user, sources.runtime.as_deref()];
     let own = own.into_iter().flatten().map(Path::to_owned);
     Sandbox {
         on: merged.word(&keys::SANDBOX) != Some("off"),

@@ -411,6 +411,15 @@ key_table! {
         doc: "Further host names this server answers to.",
         ..HTTP
     };
+    pub static JOIN: Key = Key {
+        section: "serve",
+        name: "join",
+        shape: Shape::Choice(&["auto", "off"]),
+        default: "off",
+        project: FromProject::Stricter(&["auto", "off"]),
+        doc: "Whether `tectum serve` joins a running Tectum with the same project, settings and environment instead of starting everything again.",
+        ..PLAIN
+    };
     pub static READ: Key = Key {
         name: "read",
         shape: PATHS,

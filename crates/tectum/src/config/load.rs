@@ -38,6 +38,8 @@ pub struct Sources {
     pub user_file: Option<PathBuf>,
     /// The directory of the user's state, with the token and what is kept per project.
     pub state: Option<PathBuf>,
+    /// The folder of this user's sockets, in the runtime directory of the system.
+    pub runtime: Option<PathBuf>,
     /// The environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The settings of the command line: key, text, and the flag's name.
@@ -57,6 +59,7 @@ impl Sources {
                 .or_else(|| below_home(".config"))
                 .map(|d| d.join("tectum/tectum.toml")),
             state: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")).map(|d| d.join("tectum")),
+            runtime: folder("XDG_RUNTIME_DIR").or_else(usual_runtime).map(|d| d.join("tectum")),
             environment: std::env::vars_os().collect(),
             flags: Vec::new(),
             home,
@@ -147,6 +150,12 @@ impl Sources {
             }
         }
     }
+}
+
+/// The runtime directory of a user, for a process whose client did not pass on its name.
+fn usual_runtime() -> Option<PathBuf> {
+    let usual = PathBuf::from(format!("/run/user/{}", rustix::process::geteuid().as_raw()));
+    usual.is_dir().then_some(usual)
 }
 
 impl Config {

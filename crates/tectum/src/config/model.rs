@@ -22,6 +22,7 @@ use super::{
     merged::{Layers, Merged},
     servers::trust::Trust,
     telemetry::TelemetryTarget,
+    value::Value,
 };
 
 /// Everything the house is set up with.
@@ -49,6 +50,8 @@ pub struct Config {
     pub files: Files,
     /// The listener of `tectum up`.
     pub http: Http,
+    /// True if processes for the same project share one house.
+    pub join: bool,
     /// The other servers.
     pub federation: Federation,
     /// The observers, which get copies of calls.
@@ -71,6 +74,8 @@ pub struct Config {
     pub files_of_settings: Vec<PathBuf>,
     /// The directory of the user's state; `None` keeps everything in memory.
     pub state: Option<PathBuf>,
+    /// The folder of this user's sockets, in the runtime directory of the system.
+    pub runtime: Option<PathBuf>,
     pub(super) layers: Layers,
 }
 
@@ -324,11 +329,13 @@ impl Config {
 
     /// True if another set-up says something else about a key, whichever of its owners.
     pub fn differs(&self, other: &Self, key: &Key) -> bool {
-        let said = |config: &Self| {
-            let Layers { operator, project, merged, .. } = &config.layers;
-            [operator, project, merged].map(|layer| layer.get(key).map(|setting| setting.value.clone()))
-        };
-        said(self) != said(other)
+        self.said(key) != other.said(key)
+    }
+
+    /// What the operator and the project say about a key, and what holds.
+    pub(crate) fn said(&self, key: &Key) -> [Option<&Value>; 3] {
+        let Layers { operator, project, merged, .. } = &self.layers;
+        [operator, project, merged].map(|layer| layer.get(key).map(|setting| &setting.value))
     }
 
     /// The settings of the project's own file, with or without an effect.

@@ -18,10 +18,11 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    board::Board,
     calls::Flight,
     console::{Console, HostField},
     events::Bus,
+    house::HouseFacts,
+    mma::Board,
     sources::{self, Ends},
 };
 use crate::{reload, telemetry::HouseTelemetry};
@@ -42,6 +43,7 @@ pub(crate) struct HookParts {
     /// The user's state, where the approver's credential is.
     pub(crate) state: Option<PathBuf>,
     pub(crate) settings: ShownSettings,
+    pub(crate) facts: HouseFacts,
 }
 
 /// The hook API of a house. Clones are the same one.
@@ -126,6 +128,11 @@ impl Hooks {
 
     pub(super) fn house(&self) -> &Tectum {
         &self.0.parts.house
+    }
+
+    /// What it is from its start on.
+    pub(super) fn facts(&self) -> &HouseFacts {
+        &self.0.parts.facts
     }
 
     pub(super) fn desk(&self) -> &Arc<Desk> {

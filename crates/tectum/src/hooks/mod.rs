@@ -4,7 +4,6 @@
 mod approvals;
 mod approver;
 mod ask;
-mod board;
 mod body;
 mod calls;
 mod console;
@@ -12,6 +11,7 @@ mod counters;
 mod events;
 mod gui;
 mod hooked;
+mod house;
 mod metrics;
 mod mma;
 mod observers;
@@ -42,10 +42,10 @@ use tower::ServiceExt;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(crate) use self::hooked::HookParts;
-pub use self::hooked::Hooks;
+pub use self::{hooked::Hooks, house::HouseFacts};
 
 /// Requests that come several times a minute, for ever, are no record of anything.
-const UNRECORDED: [&str; 2] = ["/metrics", "/api/events"];
+const UNRECORDED: [&str; 3] = ["/metrics", "/api/events", "/api/house"];
 
 /// All routes.
 fn routes() -> OpenApiRouter<Hooks> {
@@ -53,6 +53,7 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(status::status))
         .routes(routes!(status::paths))
         .routes(routes!(status::openapi))
+        .routes(routes!(house::one))
         .routes(routes!(project::get, project::post))
         .routes(routes!(session::get, session::post))
         .routes(routes!(performance::get))

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use super::{
-    events::{Bus, Next, Reading, RingPlace},
+    events::{Bus, Next, Place, Reading},
     hooked::Hooks,
     refusal::Refusal,
 };
@@ -70,7 +70,7 @@ pub(super) async fn drain(State(hooks): State<Hooks>) -> Response {
 )]
 pub(super) async fn follow(State(hooks): State<Hooks>, headers: HeaderMap) -> Result<Response, Refusal> {
     let bus = hooks.bus();
-    let reader = StreamReader {
+    let reader = Reader {
         place: bus.place(last_seen(&headers)?),
         changes: bus.changes(),
         closing: hooks.closing().clone(),
@@ -97,15 +97,15 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<u64>, Fault> {
 }
 
 /// One reader of the stream.
-struct StreamReader {
+struct Reader {
     bus: std::sync::Arc<Bus>,
-    place: RingPlace,
+    place: Place,
     changes: watch::Receiver<u64>,
     closing: CancellationToken,
     _reading: Reading,
 }
 
-impl StreamReader {
+impl Reader {
     /// The next bytes for it; `None` when the house closes.
     async fn frame(&mut self) -> Option<Bytes> {
         loop {

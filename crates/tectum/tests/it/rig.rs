@@ -4,6 +4,7 @@ use std::{
     ffi::OsString,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio},
     time::Duration,
@@ -25,6 +26,8 @@ impl Rig {
         let scratch = tempfile::tempdir().expect("a scratch directory");
         std::fs::create_dir(scratch.path().join("project")).expect("made");
         std::fs::create_dir(scratch.path().join("home")).expect("made");
+        let run = scratch.path().join("run");
+        std::fs::DirBuilder::new().mode(0o700).create(run).expect("made");
         Self { scratch, environment: Vec::new() }
     }
 
@@ -74,6 +77,7 @@ impl Rig {
             .env("HOME", self.home())
             .env("XDG_STATE_HOME", self.home().join("state"))
             .env("XDG_CONFIG_HOME", self.home().join("config"))
+            .env("XDG_RUNTIME_DIR", self.scratch.path().join("run"))
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -14,6 +14,15 @@ use crate::{
 /// Questions one client may owe answers to.
 const MOST_QUESTIONS: usize = 256;
 
+/// The number of the next question to any client.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// From now on no question has this number or a lower one: a client that another house asked may still
+/// answer those.
+pub(crate) fn ask_after(number: u64) {
+    NEXT.fetch_max(number.saturating_add(1), Ordering::Relaxed);
+}
+
 impl Conversation {
     /// Asks the client something in the older way, on the stream of a call where there is one.
     /// Its error, and ours where it cannot be asked, come back as an error object.
@@ -29,7 +38,6 @@ impl Conversation {
         params: &str,
         sent: impl FnOnce(),
     ) -> ClientAnswer {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let refuse = |why: &str| Err(raw(error_object(code::INTERNAL, why)));
         let outbox = outbox.or_else(|| self.unasked.lock().clone());
         let Some(outbox) = outbox else { return refuse("the client cannot be asked on this connection") };

@@ -1,11 +1,15 @@
-//! The further service on the same address beside MCP, behind the same guard. This crate does not know
-//! what it is.
+//! The further service on the same address beside MCP, behind the same guard; and on a socket that only
+//! its owner can open, which needs none. This crate does not know what it is.
 
-use std::{error::Error, fmt, pin::Pin, sync::Arc};
+use std::{convert::Infallible, error::Error, fmt, pin::Pin, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
-use hyper::{Request, Response, body::Incoming};
+use hyper::{Request, Response, body::Incoming, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::net::UnixStream;
+
+use super::http_builder;
 
 /// A request that passed the guard.
 pub type BesideRequest = Request<Incoming>;
@@ -27,6 +31,17 @@ impl Beside {
         A: Future<Output = Response<BesideBody>> + Send + 'static,
     {
         Self(Arc::new(move |request| Box::pin(answer(request))))
+    }
+
+    /// Answers the requests on a connection whose other end is known to be the owner's, until it is closed.
+    pub async fn serve(&self, stream: UnixStream) {
+        let handler = service_fn(|request| {
+            let answering = self.answer(request);
+            async move { Ok::<_, Infallible>(answering.await) }
+        });
+        if let Err(error) = http_builder().serve_connection(TokioIo::new(stream), handler).await {
+            tracing::debug!(%error, "a connection of the owner ended early");
+        }
     }
 
     pub(super) fn answer(&self, request: BesideRequest) -> BesideAnswer {

@@ -199,14 +199,8 @@ async fn serve_connection(service: &Arc<Service>, stream: TcpStream, connection:
             Ok::<_, Infallible>(response.map(|reply| AnswerBody::new(reply, answering, &service.budget)))
         }
     });
-    let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
-        .max_buf_size(MAX_HEAD)
-        .keep_alive(true);
     let stream = Paced { stream: TokioIo::new(stream), connection: connection.clone() };
-    let serving = builder.serve_connection(stream, handler);
+    let serving = http_builder().serve_connection(stream, handler);
     tokio::pin!(serving);
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
@@ -219,6 +213,17 @@ async fn serve_connection(service: &Arc<Service>, stream: TcpStream, connection:
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
+}
+
+/// The bounds of every connection.
+fn http_builder() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .max_buf_size(MAX_HEAD)
+        .keep_alive(true);
+    builder
 }
 
 /// Everything that happens beside the connections.

@@ -1,0 +1,46 @@
+//! The house itself: which project it serves, for whom and since when.
+
+use std::time::SystemTime;
+
+use axum::{Json, extract::State};
+use serde_json::{Value, json};
+
+use super::hooked::Hooks;
+
+/// What a house is from its start on.
+#[derive(Clone, Debug)]
+pub struct HouseFacts {
+    /// The served directory.
+    pub project: std::path::PathBuf,
+    /// The command that was started.
+    pub command: String,
+    /// Since when it runs.
+    pub since: SystemTime,
+}
+
+/// The project that is served, for whom and since when
+#[utoipa::path(get, path = "/api/house", responses((status = 200, description = "The Tectum that answers", body = Value)))]
+pub(super) async fn one(State(hooks): State<Hooks>) -> Json<Value> {
+    let HouseFacts { project, command, since } = hooks.facts();
+    let clients: Vec<Value> = hooks
+        .federation()
+        .clients()
+        .into_iter()
+        .map(|(name, version)| json!({ "name": name, "version": version }))
+        .collect();
+    let servers: serde_json::Map<String, Value> =
+        hooks.federation().status().into_iter().map(|(name, status)| (name, json!(status.state))).collect();
+    let began = since.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_secs());
+    Json(json!({
+        "project": project,
+        "clients": clients,
+        "version": env!("CARGO_PKG_VERSION"),
+        "pid": std::process::id(),
+        "command": command,
+        "transport": if command == "up" { "http" } else { "stdio" },
+        "since": began,
+        "uptime": since.elapsed().map_or(0, |age| age.as_secs()),
+        "servers": servers,
+        "questions": hooks.desk().questions().len(),
+    }))
+}
