@@ -46,7 +46,7 @@ pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<M
         case.rounds(plan),
         |lane| [lane.direct.pid(), lane.relayed.pid()],
         |lane, entry| {
-            let mut p50 = |session: &mut Session, depth: usize| {
+            let p50 = |session: &mut Session, depth: usize| {
                 let slice = session.drive(&lane.requests, &mut 0, depth, plan.slice)?;
                 anyhow::Ok((quantile(&slice.latencies, 0.5).unwrap_or_default(), slice.calls_per_s))
             };

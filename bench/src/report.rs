@@ -20,7 +20,7 @@ struct Figure {
     compared: bool,
 }
 
-const FIGURES: [Figure; 54] = [
+const FIGURES: [Figure; 56] = [
     figure("opening_tokens", "tokens before the first call", true),
     figure("reply_tokens", "tokens of all replies", true),
     figure("all_tokens", "tokens, a conversation for each task", true),
