@@ -23,12 +23,12 @@ const MEMBERS: usize = 640;
 
 /// What most calls share with the call before, as members of an entry, without secrets.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct SharedMembers {
     who: Option<(SessionId, Option<Arc<Caller>>, Arc<str>)>,
     verdict: Option<(Judgement, String, Arc<str>)>,
 }
 
-impl Known {
+impl SharedMembers {
     /// The conversation of a call, which has this name in the journal, and its client.
     fn who(&mut self, call: &Call, name: impl FnOnce(&SessionId) -> String, redactor: &Redactor) -> Arc<str> {
         if let Some((session, client, json)) = &self.who
@@ -110,7 +110,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn of(
         seen: Seen<'a>,
         name: impl FnOnce(&SessionId) -> String,
-        known: &mut Known,
+        known: &mut SharedMembers,
         redactor: &Redactor,
     ) -> Self {
         let Seen { call, outcome, trail, tools } = seen;

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     Gap, HookRequest, Record, Start, line,
-    making::{Draft, Known},
+    making::{Draft, SharedMembers},
     seed::Seed,
     segment::{OpenSegment, make_room},
     syncer::{SyncPolicy, Syncer},
@@ -63,7 +63,7 @@ struct Shared {
     redactor: LazyLock<Result<Redactor, String>, MakeRedactor>,
     /// The id of this process's run.
     run: String,
-    known: Mutex<Known>,
+    known: Mutex<SharedMembers>,
     own: Mutex<Own>,
     syncer: Arc<Syncer>,
     large: Semaphore,
