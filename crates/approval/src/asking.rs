@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tectum_core::{Approver, Asking, Consent, Fault, FaultKind, Question, Ruling};
+use tectum_core::{Approved, Approver, Asking, Consent, Fault, FaultKind, Question};
 use tokio::{sync::oneshot, time::timeout};
 
 use crate::{
@@ -106,15 +106,15 @@ impl Desk {
         before: Option<Consent>,
         way: Way,
         show: impl FnOnce(Arc<OpenQuestion>) -> F + Send,
-    ) -> Result<Ruling, Fault> {
+    ) -> Result<Approved, Fault> {
         let (call, asks) = (question.call, question.asks);
         if self.memory.covers(&call.session.0, &call.tool, &asks.subjects) {
             let _ = question.noted.by.set("session".into());
-            return Ok(Ruling::Run);
+            return Ok(Approved::Run);
         }
         let facts = Facts::of(question).await;
         if before.is_some_and(|before| facts.covered_by(&before)) {
-            return Ok(Ruling::Run);
+            return Ok(Approved::Run);
         }
         let earlier = match &way.earlier {
             Some(id) => Some(self.register.adopt(id).ok_or_else(|| forgotten(&call.tool))?),
@@ -186,13 +186,13 @@ impl Desk {
     }
 
     /// What the end of a question means for its call.
-    fn ruling(&self, question: &Question<'_>, open: &OpenQuestion, end: End) -> Result<Ruling, Fault> {
+    fn ruling(&self, question: &Question<'_>, open: &OpenQuestion, end: End) -> Result<Approved, Fault> {
         let _ = question.noted.id.set(open.id.clone());
         match end {
             End::Yes { by, edited, .. } => {
                 let _ = question.noted.by.set(by);
                 let key = edited.as_ref().map(|edited| edited_key(question, edited.get()));
-                Ok(Ruling::Agreed(Consent { covers: key.unwrap_or(open.binding), edited }))
+                Ok(Approved::Agreed(Consent { covers: key.unwrap_or(open.binding), edited }))
             }
             end => {
                 if let End::No { by, .. } = &end {

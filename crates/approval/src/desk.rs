@@ -11,56 +11,20 @@ use std::{
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use serde::Serialize;
 use tectum_core::{Fault, Tectum};
 use tokio::sync::broadcast;
 
 use crate::{
-    Answer, Answered, Choice, OpenQuestion, Remember, Remembered,
+    Answer, Answered, Choice, DeskEvent, OpenQuestion, Remember, Remembered,
+    question::{PATIENCE, UNSEEN},
     register::{End, NotOpen, Register},
     remembered::Memory,
 };
 
 /// Events that a slow surface may fall behind by; then it asks for the list again.
 const EVENTS: usize = 1024;
-/// How long a question waits for its answer once a person sees it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a question may wait until a person sees it.
-pub(crate) const UNSEEN: Duration = Duration::from_secs(15 * 60);
 /// Characters of a person's reason that the model is told.
 const MOST_REASON: usize = 2000;
-
-/// What happens to questions.
-#[derive(Clone, Debug)]
-pub enum DeskEvent {
-    /// One was asked.
-    Asked(Arc<OpenQuestion>),
-    /// A person sees it, for the first time.
-    Shown(Arc<str>),
-    /// No answer is needed any more.
-    Settled {
-        /// Its id.
-        id: Arc<str>,
-        /// How it ended.
-        how: HowSettled,
-    },
-}
-
-/// How a question ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HowSettled {
-    /// A person agreed.
-    Approved,
-    /// A person did not.
-    Denied,
-    /// Nobody answered in time.
-    Expired,
-    /// There was nobody left to ask.
-    Nobody,
-    /// The call was cancelled, or nobody came back for it.
-    Withdrawn,
-}
 
 /// The place where rules of a project are written.
 pub trait RuleBook: fmt::Debug + Send + Sync {

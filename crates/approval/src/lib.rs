@@ -7,6 +7,7 @@
 mod answer;
 mod asking;
 mod desk;
+mod event;
 mod facts;
 mod preview;
 mod question;
@@ -16,7 +17,8 @@ mod wording;
 
 pub use answer::{Answer, Answered, Choice, Remember, Remembered};
 pub use asking::{PersonQuestion, Wait, Way};
-pub use desk::{Desk, DeskEvent, DeskSettings, HowSettled, RuleBook, Surface};
+pub use desk::{Desk, DeskSettings, RuleBook, Surface};
+pub use event::{DeskEvent, HowSettled};
 pub use question::{Before, OpenQuestion, PathFact, Preview, QuestionKind, RawJson, RuleFact};
 
 #[cfg(test)]

@@ -43,10 +43,10 @@ fn has_dry_run(tool: &ToolInfo) -> bool {
 /// The diff that a dry run of the call gives.
 async fn changes(question: &Question<'_>, mut args: Map<String, Value>) -> Preview {
     args.insert("dry_run".into(), true.into());
-    let (Some(rehearsal), Ok(args)) = (&question.rehearsal, to_raw_value(&args)) else {
+    let (Some(rehearse), Ok(args)) = (question.rehearse, to_raw_value(&args)) else {
         return Preview::None;
     };
-    match rehearsal.run(question.call, args).await {
+    match rehearse(args).await {
         Ok(Payload::Native(reply)) => {
             let data: Value = serde_json::from_str(&reply.structured).unwrap_or_default();
             match data["diff"].as_str().map_or_else(|| diffs(&data), ToOwned::to_owned) {

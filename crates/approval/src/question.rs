@@ -12,7 +12,10 @@ use tectum_core::CallId;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{PATIENCE, UNSEEN};
+/// How long a question waits for its answer once a person sees it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a question may wait until a person sees it.
+pub(crate) const UNSEEN: Duration = Duration::from_secs(15 * 60);
 
 /// What a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tectum_core::{
-    Asks, Call, Consent, Fault, FaultKind, Grants, Noted, Origin, Question, Ruling, SessionId, Subject,
+    Approved, Asks, Call, Consent, Fault, FaultKind, Grants, Noted, Origin, Question, SessionId, Subject,
     Wants,
     security::{Access, Allowlist, RawPath},
 };
@@ -60,7 +60,7 @@ impl Scene {
     }
 
     /// Begins to ask.
-    fn ask(&self, wanted: Wanted) -> JoinHandle<Result<Ruling, Fault>> {
+    fn ask(&self, wanted: Wanted) -> JoinHandle<Result<Approved, Fault>> {
         let (desk, folder) = (self.desk.clone(), self.folder.path().to_owned());
         tokio::spawn(async move { ask(&desk, &folder, wanted).await })
     }
@@ -88,7 +88,7 @@ impl Scene {
     }
 }
 
-async fn ask(desk: &Desk, folder: &Path, wanted: Wanted) -> Result<Ruling, Fault> {
+async fn ask(desk: &Desk, folder: &Path, wanted: Wanted) -> Result<Approved, Fault> {
     let Wanted { session, args, rule, subject, path, way, before } = wanted;
     let allowlist = Allowlist::builder().base(folder).build().expect("opens");
     let open = |name: &str| {
@@ -106,15 +106,15 @@ async fn ask(desk: &Desk, folder: &Path, wanted: Wanted) -> Result<Ruling, Fault
         wants: &wants,
         grants: &grants,
         asks: &asks,
-        rehearsal: None,
+        rehearse: None,
         noted: Noted::default(),
     };
     desk.consent(&question, before, way(), |_| async { None }).await
 }
 
-fn agreed(ruling: Result<Ruling, Fault>) -> Consent {
+fn agreed(ruling: Result<Approved, Fault>) -> Consent {
     match ruling {
-        Ok(Ruling::Agreed(consent)) => consent,
+        Ok(Approved::Agreed(consent)) => consent,
         other => panic!("{other:?}"),
     }
 }
@@ -136,7 +136,7 @@ async fn a_yes_covers_the_call_as_it_was_and_nothing_else() {
     scene.answer(&question.id, Answer::yes()).expect("taken");
     let consent = agreed(asking.await.expect("ends"));
     let again = |before: &Consent| Wanted { before: Some(before.clone()), ..edit() };
-    assert!(matches!(scene.ask(again(&consent)).await.expect("ends"), Ok(Ruling::Run)));
+    assert!(matches!(scene.ask(again(&consent)).await.expect("ends"), Ok(Approved::Run)));
     // The file, the arguments, the rule, the caller: each makes it another question.
     scene.write("a.txt", "two");
     let changed = [
@@ -270,7 +270,7 @@ async fn edited_arguments_are_covered_exactly() {
     let consent = agreed(asking.await.expect("ends"));
     assert_eq!(consent.edited.as_ref().expect("edited").get(), r#"{"path":"b.txt"}"#);
     let with = |args: &str| Wanted { args: args.into(), before: Some(consent.clone()), ..edit() };
-    assert!(matches!(scene.ask(with(r#"{"path":"b.txt"}"#)).await.expect("ends"), Ok(Ruling::Run)));
+    assert!(matches!(scene.ask(with(r#"{"path":"b.txt"}"#)).await.expect("ends"), Ok(Approved::Run)));
     let asking = scene.ask(with(r#"{"path":"c.txt"}"#));
     let question = scene.asked().await;
     scene.answer(&question.id, Answer::no("other arguments")).expect("taken");
@@ -291,7 +291,7 @@ async fn a_yes_for_the_session_covers_the_same_subject_there_even_of_an_ask_rule
     agreed(asking.await.expect("ends"));
     scene.write("a.txt", "another content");
     let other = Wanted { args: r#"{"path":"a.txt","more":1}"#.into(), ..ruled() };
-    assert!(matches!(scene.ask(other).await.expect("ends"), Ok(Ruling::Run)));
+    assert!(matches!(scene.ask(other).await.expect("ends"), Ok(Approved::Run)));
     for wanted in [Wanted { session: "other", ..ruled() }, Wanted { subject: "b.txt".into(), ..ruled() }] {
         let asking = scene.ask(wanted);
         let question = scene.asked().await;
@@ -352,7 +352,7 @@ async fn a_call_that_cannot_wait_is_told_to_repeat_and_the_answer_waits_for_it()
     }
     let consent = agreed(scene.ask(call()).await.expect("ends"));
     let again = Wanted { before: Some(consent), ..call() };
-    assert!(matches!(scene.ask(again).await.expect("ends"), Ok(Ruling::Run)));
+    assert!(matches!(scene.ask(again).await.expect("ends"), Ok(Approved::Run)));
     // It is used up.
     scene.ask(call()).await.expect("ends").expect_err("asked anew");
     assert_eq!(scene.desk.questions().len(), 1);
@@ -467,7 +467,7 @@ async fn a_thousand_questions_answered_in_any_order_from_two_surfaces_reach_thei
     let surfaces = [answering(1), answering(2)];
     for (n, call) in calls.into_iter().enumerate() {
         match call.await.expect("ends") {
-            Ok(Ruling::Agreed(Consent { edited, .. })) => {
+            Ok(Approved::Agreed(Consent { edited, .. })) => {
                 assert_eq!(edited.expect("edited").get(), format!(r#"{{"m":{n}}}"#));
             }
             Err(fault) => assert!(fault.message.ends_with(&format!("by a person: {n}")), "{n}: {fault}"),

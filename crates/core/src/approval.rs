@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::value::RawValue;
 
-use crate::{Call, Fault, FaultKind, Grants, Origin, Payload, Snapshot, Tectum, ToolInfo, Wants};
+use crate::{Call, Fault, FaultKind, Grants, Origin, Payload, ToolInfo, Wants};
 
 /// What the gate found out about a call that needs consent.
 #[derive(Clone, Debug)]
@@ -56,7 +56,6 @@ impl Asks {
 }
 
 /// The question about one call, with all that is known of it.
-#[derive(Debug)]
 pub struct Question<'a> {
     /// The call.
     pub call: &'a Call,
@@ -69,25 +68,17 @@ pub struct Question<'a> {
     /// Why it is asked about.
     pub asks: &'a Asks,
     /// The way to see what it would do.
-    pub rehearsal: Option<Rehearsal<'a>>,
+    pub rehearse: Option<&'a Rehearse<'a>>,
     /// The id of the question and who answered it, noted for the record.
     pub noted: Noted,
 }
 
-/// The way to run a call that changes nothing, to see what the one that is asked about would do.
-#[derive(Debug)]
-pub struct Rehearsal<'a> {
-    pub(crate) house: &'a Tectum,
-    pub(crate) tools: &'a Snapshot,
-}
+/// Runs the tool of a call with other arguments behind the same gate, unseen and unrecorded. They must be
+/// such that nothing is changed.
+pub type Rehearse<'a> = dyn Fn(Box<RawValue>) -> Rehearsal<'a> + Send + Sync + 'a;
 
-impl Rehearsal<'_> {
-    /// Runs the same tool with these arguments behind the same gate, unseen and unrecorded. They must be
-    /// such that nothing is changed.
-    pub async fn run(&self, call: &Call, args: Box<RawValue>) -> Result<Payload, Fault> {
-        self.house.rehearse(call, self.tools, args).await
-    }
-}
+/// The future of such a run.
+pub type Rehearsal<'a> = Pin<Box<dyn Future<Output = Result<Payload, Fault>> + Send + 'a>>;
 
 /// What the record is told of a question.
 #[derive(Debug, Default)]
@@ -110,7 +101,7 @@ pub struct Consent {
 
 /// The outcome of a question.
 #[derive(Debug)]
-pub enum Ruling {
+pub enum Approved {
     /// The call may run as it was judged.
     Run,
     /// A person agreed, some time after the call was judged: it is judged anew, and the consent is shown
@@ -119,7 +110,7 @@ pub enum Ruling {
 }
 
 /// The future of one question.
-pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Ruling, Fault>> + Send + 'a>>;
+pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Approved, Fault>> + Send + 'a>>;
 
 /// Whoever asks people about calls. A fault refuses the call; dropping the future withdraws the question.
 pub trait Approver: Any + fmt::Debug + Send + Sync {
@@ -149,7 +140,7 @@ impl Decided {
 impl Approver for Decided {
     fn ask<'a>(&'a self, _: &'a Question<'a>, _: Option<Consent>) -> Asking<'a> {
         let answer = match self.0.clone() {
-            None => Ok(Ruling::Run),
+            None => Ok(Approved::Run),
             Some((kind, message, hint)) => Err(Fault { hint, ..Fault::new(kind, message) }),
         };
         Box::pin(std::future::ready(answer))

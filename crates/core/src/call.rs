@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tectum_security::RawPath;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Approver, CallId, Directive, Fault, SessionId, ToolName};
+use crate::{CallId, Directive, Fault, SessionId, ToolName};
 
 /// A request to run one tool once.
 #[derive(Debug)]
@@ -29,8 +29,6 @@ pub struct Call {
     pub room: usize,
     /// Cancelled when the client disconnects; `None` if a disconnect cannot be detected.
     pub left: Option<CancellationToken>,
-    /// Who asks about this call if a rule requires consent; the house's own approver if absent.
-    pub approver: Option<Arc<dyn Approver>>,
 }
 
 impl Call {
@@ -46,7 +44,6 @@ impl Call {
             progress: Progress::none(),
             room: usize::MAX,
             left: None,
-            approver: None,
         }
     }
 }

@@ -26,7 +26,9 @@ pub mod tool;
 mod walking;
 
 pub use anchors::{Anchor, Anchors};
-pub use approval::{Approver, Asking, Asks, Consent, Decided, Noted, Question, Rehearsal, Ruling};
+pub use approval::{
+    Approved, Approver, Asking, Asks, Consent, Decided, Noted, Question, Rehearsal, Rehearse,
+};
 pub use call::{Call, Client, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};

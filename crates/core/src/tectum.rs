@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    Approver, Asked, Asks, Call, Consent, Ctx, Effect, Effects, Fault, FaultKind, Gate, Grants, Judgement,
-    Noted, Outcome, Payload, Prepared, Question, Recorder, Registry, Rehearsal, Ruling, Seen, Snapshot, Tap,
-    Tapped, Trail, Verdict, Wants,
+    Approved, Approver, Asked, Asks, Call, Consent, Ctx, Effect, Effects, Fault, FaultKind, Gate, Grants,
+    Judgement, Noted, Outcome, Payload, Prepared, Question, Recorder, Registry, Rehearsal, Rehearse, Seen,
+    Snapshot, Tap, Tapped, Trail, Verdict, Wants,
     execute::{caught, execute},
     provider::Done,
     step::{Checks, Step},
@@ -27,6 +27,14 @@ enum Cleared {
     Run(Prepared, Grants, Option<Box<dyn Checks>>),
     /// It ran before, with this result.
     Known(Payload),
+}
+
+/// What stands around one call: the tools it sees, and who asks about it.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    tools: &'a Snapshot,
+    /// The house's own approver if absent.
+    approver: Option<&'a Arc<dyn Approver>>,
 }
 
 /// One roof over every tool. Cheap to clone.
@@ -130,21 +138,37 @@ impl Tectum {
 
     /// Runs a call with the tools of this snapshot and no others, whatever the registry has by now.
     pub fn call_among(&self, tools: Arc<Snapshot>, call: Call) -> Walking {
-        self.run(call, tools, Ok(None))
+        self.run(call, tools, Ok(None), None)
+    }
+
+    /// The same, with somebody who asks about this call instead of the house's own approver.
+    pub fn call_asking(
+        &self,
+        tools: Arc<Snapshot>,
+        call: Call,
+        approver: Option<Arc<dyn Approver>>,
+    ) -> Walking {
+        self.run(call, tools, Ok(None), approver)
     }
 
     /// Runs one of several calls with these tools. Their runner applies its directives.
     pub fn step(&self, tools: Arc<Snapshot>, call: Call, step: Step) -> Walking {
-        self.run(call, tools, Ok(Some(step)))
+        self.run(call, tools, Ok(Some(step)), None)
     }
 
     /// Records a call that its edge refuses before it could walk.
     pub fn refuse(&self, call: Call, fault: Fault) -> Walking {
-        self.run(call, self.registry().snapshot(), Err(fault))
+        self.run(call, self.registry().snapshot(), Err(fault), None)
     }
 
     /// Runs a call on its own or as a step with others, unless its edge refuses it.
-    fn run(&self, mut call: Call, tools: Arc<Snapshot>, step: Result<Option<Step>, Fault>) -> Walking {
+    fn run(
+        &self,
+        mut call: Call,
+        tools: Arc<Snapshot>,
+        step: Result<Option<Step>, Fault>,
+        approver: Option<Arc<dyn Approver>>,
+    ) -> Walking {
         let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
         let house = self.clone();
         let walk = Box::pin(async move {
@@ -153,7 +177,8 @@ impl Tectum {
                 // A panic beside the work ends the call, too; it is recorded like any other end.
                 Ok(step) => {
                     house.rooms.tap.show(&tools, Tapped { call: &call, outcome: None });
-                    let walk = house.walk(&mut call, &tools, step, started, &mut trail);
+                    let around = Around { tools: &tools, approver: approver.as_ref() };
+                    let walk = house.walk(&mut call, around, step, started, &mut trail);
                     let walked = caught(pin!(walk)).await;
                     let outcome = walked.unwrap_or_else(|fault| Outcome::fault(id, fault));
                     house.rooms.tap.show(&tools, Tapped { call: &call, outcome: Some(&outcome) });
@@ -173,14 +198,14 @@ impl Tectum {
     async fn walk(
         &self,
         call: &mut Call,
-        tools: &Snapshot,
+        around: Around<'_>,
         step: Option<Step>,
         started: Instant,
         trail: &mut Trail,
     ) -> Outcome {
         let alone = step.is_none();
         let mut paths = Vec::new();
-        let result = match self.clear(call, tools, step, trail).await {
+        let result = match self.clear(call, around, step, trail).await {
             Ok(Cleared::Run(mut prepared, grants, checks)) => {
                 paths = prepared.wants.paths.drain(..).map(|(path, _)| path).collect();
                 let done = self.execute(call, prepared, grants).await;
@@ -218,7 +243,7 @@ impl Tectum {
     async fn clear(
         &self,
         call: &mut Call,
-        tools: &Snapshot,
+        Around { tools, approver }: Around<'_>,
         step: Option<Step>,
         trail: &mut Trail,
     ) -> Result<Cleared, Fault> {
@@ -238,8 +263,9 @@ impl Tectum {
         let (mut consent, mut newer) = (None, None);
         while let Some(asked) = asks {
             let among = newer.as_deref().unwrap_or(tools);
-            let asking = self.ask(call, among, &prepared.wants, (&asked, &grants), consent.take(), trail);
-            let Ruling::Agreed(agreed) = Box::pin(asking).await? else { break };
+            let around = Around { tools: among, approver };
+            let asking = self.ask(call, around, &prepared.wants, (&asked, &grants), consent.take(), trail);
+            let Approved::Agreed(agreed) = Box::pin(asking).await? else { break };
             // Rules, files and tools may have changed while the person thought: it is judged as they are
             // now, and runs only if that is what the person saw.
             let registered = self.registry().snapshot();
@@ -289,18 +315,18 @@ impl Tectum {
     async fn ask(
         &self,
         call: &Call,
-        tools: &Snapshot,
+        Around { tools, approver }: Around<'_>,
         wants: &Wants,
         (asks, grants): (&Asks, &Grants),
         before: Option<Consent>,
         trail: &mut Trail,
-    ) -> Result<Ruling, Fault> {
+    ) -> Result<Approved, Fault> {
         let began = Instant::now();
         let tool = tools.tool(&call.tool);
-        let rehearsal = Some(Rehearsal { house: self, tools });
-        let noted = Noted::default();
-        let question = Question { call, tool, wants, grants, asks, rehearsal, noted };
-        let answer = match call.approver.as_ref().or_else(|| self.rooms.approver.get()) {
+        let rehearse = |args| Box::pin(self.rehearse(call, tools, args)) as Rehearsal<'_>;
+        let (noted, rehearse) = (Noted::default(), Some(&rehearse as &Rehearse<'_>));
+        let question = Question { call, tool, wants, grants, asks, rehearse, noted };
+        let answer = match approver.or_else(|| self.rooms.approver.get()) {
             None => Err(asks.nobody_to_ask(&call.tool)),
             Some(approver) => tokio::select! {
                 answer = approver.ask(&question, before) => answer,
@@ -309,12 +335,12 @@ impl Tectum {
                 }
             },
         };
-        let Noted { id, by } = question.noted;
+        let (id, by) = (question.noted.id.get().cloned(), question.noted.by.get().cloned());
         let earlier = trail.asked.take();
         trail.asked = Some(Asked {
-            id: id.into_inner().or_else(|| earlier.as_ref()?.id.clone()),
+            id: id.or_else(|| earlier.as_ref()?.id.clone()),
             subject: asks.subject.clone(),
-            by: by.into_inner().or_else(|| earlier.as_ref()?.by.clone()),
+            by: by.or_else(|| earlier.as_ref()?.by.clone()),
             approved: answer.is_ok(),
             waited: began.elapsed() + earlier.as_ref().map_or(Duration::ZERO, |earlier| earlier.waited),
             instead_of: earlier.and_then(|earlier| earlier.instead_of),

@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tectum_approval::{Answer, Desk, OpenQuestion, Wait, Way};
 use tectum_core::{
-    Approver, Asking, Consent, Fault, Outcome, Payload, PeerReply, Question, Ruling, ToolName,
+    Approved, Approver, Asking, Consent, Fault, Outcome, Payload, PeerReply, Question, ToolName,
 };
 
 use self::open::{Brought, NextTry, PendingAnswer};
@@ -240,7 +240,7 @@ impl Approver for WithNextTry {
             let posted = match earlier {
                 Some(Resumed::Consent(consent)) => {
                     let _ = question.noted.by.set("client".into());
-                    return Ok(Ruling::Agreed(consent));
+                    return Ok(Approved::Agreed(consent));
                 }
                 Some(Resumed::Question(posted)) => Some(posted),
                 None => None,
@@ -258,7 +258,7 @@ impl Approver for WithNextTry {
                 wait: Wait::NextTry,
             };
             let ruling = self.desk.consent(question, before.clone(), way, show).await;
-            if let (Ok(Ruling::Run), Some(agreed)) = (&ruling, before) {
+            if let (Ok(Approved::Run), Some(agreed)) = (&ruling, before) {
                 let _ = self.agreed.set(agreed);
             }
             match failed.into_inner() {

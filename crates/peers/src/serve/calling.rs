@@ -95,7 +95,6 @@ impl Endpoint {
             progress,
             room: form.room(),
             left: delivery.from.left.clone(),
-            approver: approval.approver.clone(),
         };
         operation.iter().for_each(|operation| operation.calls(&call));
         self.federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
@@ -111,7 +110,7 @@ impl Endpoint {
             let part = part.map(|part| part.close(&house, outcome, &form, ahead, &waited));
             answer::outcome(out, id, era, &form, outcome, &part.unwrap_or_default());
         };
-        let mut running = self.house.call_among(snapshot, call);
+        let mut running = self.house.call_asking(snapshot, call, approval.approver.clone());
         if turn.is_taken()
             && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
         {

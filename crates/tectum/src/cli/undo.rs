@@ -204,9 +204,9 @@ pub(super) async fn take_back(house: &Tectum, calls: &[String], dry_run: bool) -
 async fn made(house: &Tectum, tool: &str, args: &Value) -> Result<Result<Value, Fault>, Failure> {
     let args = given::raw(args.as_object().cloned().unwrap_or_default())?;
     // Whoever runs this command is the person who would be asked.
-    let approver = Some(Decided::yes());
-    let call = Call { approver, ..Call::new(SessionId::new("undo"), tool, args) };
-    Ok(house.call(call).await.result.map(|payload| match payload {
+    let call = Call::new(SessionId::new("undo"), tool, args);
+    let called = house.call_asking(house.registry().snapshot(), call, Some(Decided::yes()));
+    Ok(called.await.result.map(|payload| match payload {
         Payload::Native(reply) => serde_json::from_str(&reply.structured).unwrap_or_default(),
         Payload::Peer(_) => Value::Null,
     }))

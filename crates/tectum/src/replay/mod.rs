@@ -128,7 +128,7 @@ pub async fn offline(config: &Config, session: &Session) -> Result<Replayed, Pro
             continue;
         }
         match again(entry, moved) {
-            Some(call) => replayed.compare(entry, &house.call(call).await, &view),
+            Some(call) => replayed.compare(entry, &made(&house, entry, call).await, &view),
             None => replayed.leave_out(LeftOut::TooLarge),
         }
     }
@@ -149,7 +149,7 @@ pub async fn live(config: &Config, household: &Household, session: &Session) -> 
             left_out => left_out,
         };
         match (left_out, again(entry, None)) {
-            (None, Some(call)) => replayed.compare(entry, &household.house.call(call).await, &view),
+            (None, Some(call)) => replayed.compare(entry, &made(&household.house, entry, call).await, &view),
             (why, _) => replayed.leave_out(why.unwrap_or(LeftOut::TooLarge)),
         }
     }
@@ -174,7 +174,7 @@ pub async fn everything(
             left_out => left_out,
         };
         match (left_out, again(entry, Some(moved))) {
-            (None, Some(call)) => replayed.compare(entry, &household.house.call(call).await, &view),
+            (None, Some(call)) => replayed.compare(entry, &made(&household.house, entry, call).await, &view),
             (why, _) => replayed.leave_out(why.unwrap_or(LeftOut::TooLarge)),
         }
     }
@@ -240,9 +240,15 @@ pub fn was_executed(entry: &Entry) -> bool {
         && entry.asked.as_ref().is_none_or(|asked| asked.approved)
 }
 
-/// The call again, under its own id, with the recorded answer to a question about it.
+/// The call again, under its own id.
 fn call(entry: &Entry, args: Box<RawValue>) -> Option<Call> {
     let id = CallId::parse(&entry.id)?;
+    let session = SessionId::new(entry.session.as_str());
+    Some(Call { id, ..Call::new(session, entry.tool.as_str(), args) })
+}
+
+/// Makes a call again, with the recorded answer to a question about it.
+async fn made(house: &Tectum, entry: &Entry, call: Call) -> Outcome {
     let approver = match (&entry.asked, &entry.ending) {
         (Some(Asked { approved: true, .. }), _) => Decided::yes(),
         (Some(_), Ending::Fault(fault)) => Decided::no(recorded::fault(fault)),
@@ -251,8 +257,7 @@ fn call(entry: &Entry, args: Box<RawValue>) -> Option<Call> {
             Decided::no(Fault::new(FaultKind::Permission, message))
         }
     };
-    let session = SessionId::new(entry.session.as_str());
-    Some(Call { id, approver: Some(approver), ..Call::new(session, entry.tool.as_str(), args) })
+    house.call_asking(house.registry().snapshot(), call, Some(approver)).await
 }
 
 /// What the journal hides, too.
