@@ -164,7 +164,7 @@ impl Run {
         let house = &household.house;
         let answered = consent::attach(house, screen) || answered;
         match job {
-            Some(job) => job.work((house, answered), (model, settings), cancel, screen).await,
+            Some(job) => job.work((household, answered), (model, settings), cancel, screen).await,
             None => {
                 let task = Task { words, files: self.files.clone() };
                 work(house, model, settings, task, cancel, screen).await

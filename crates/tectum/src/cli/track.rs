@@ -17,6 +17,7 @@ use tectum::{
         keys::{self, Key},
     },
     engine::{OpenAi, Settings, Tiers},
+    servers::Household,
     state,
     tracks::{Board, Crew, Ended, Keeper, Mistake, Orders, Track, TrackSummary, file, kept, schedule, tiers},
 };
@@ -134,11 +135,12 @@ impl Job {
     /// Works on it to the end, or until it is cancelled.
     pub(crate) async fn work(
         self,
-        (house, answered): (&Tectum, bool),
+        (household, answered): (&Household, bool),
         (model, mut settings): (OpenAi, Settings),
         cancel: CancellationToken,
         screen: &Screen,
     ) -> Result<(), Failure> {
+        let house = &household.house;
         settings.tiers = tiers::of(&self.directory, house, self.own_tiers.clone());
         let shown = TrackScreen::new(*screen);
         let board = Arc::new(Board::new(move |told| shown.show(&told)));
@@ -148,6 +150,7 @@ impl Job {
                  --no-ask-spawn does not ask before each model",
             );
         }
+        household.hooks().attach_board(board.watch());
         let following = at_desk::follow(house, board.clone());
         let done = self.work_with(house, board, (model, settings), cancel, screen).await;
         following.abort();

@@ -95,6 +95,7 @@ mod run_settings;
 mod run_stopped;
 mod run_task;
 mod run_tracks;
+mod run_tracks_http;
 mod sandbox;
 mod sandbox_test;
 mod serve_disk;

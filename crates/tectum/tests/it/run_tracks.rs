@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A diamond (a, b, c, d), one that may fail (e) with one that waits for it (f), and one alone (g).
-const SEVEN: &str = r#"id = "seven"
+pub(crate) const SEVEN: &str = r#"id = "seven"
 description = "All of it"
 
 [[tickets]]
@@ -51,7 +51,7 @@ id = "g"
 description = "Do g"
 "#;
 
-fn command(rig: &Rig, server: &ModelServer, more: &[&str]) -> Command {
+pub(crate) fn command(rig: &Rig, server: &ModelServer, more: &[&str]) -> Command {
     let mut command = rig.tectum();
     command.args(["run", "--model", "m", "--base-url", &server.url()]).args(more).stdin(Stdio::null());
     command
@@ -81,7 +81,7 @@ fn asked_about(server: &ModelServer) -> Vec<String> {
 }
 
 /// Everybody does their work, and `a` writes its file.
-fn good(asked: &Asked) -> Reply {
+pub(crate) fn good(asked: &Asked) -> Reply {
     match (about(asked).as_str(), asked.roles().last()) {
         ("a", Some(&"user")) => call("write_file", json!({ "path": "a.txt", "content": "from a\n" })),
         _ => Reply::Text("It is done."),
