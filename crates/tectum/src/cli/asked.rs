@@ -45,7 +45,8 @@ impl Asked {
         let mut facts = vec![one_line(&format!("{who} in {project}, {} s left", self.seconds_left()))];
         let rule = &self.said["rule"];
         if let Some(text) = rule["text"].as_str().filter(|text| !text.is_empty()) {
-            let file = rule["file"].as_str().map(|file| format!(" ({file}:{})", rule["line"]));
+            let file = rule["file"].as_str().filter(|file| !text.contains(file));
+            let file = file.map(|file| format!(" ({file}:{})", rule["line"]));
             facts.push(one_line(&format!("rule: {text}{}", file.unwrap_or_default())));
         }
         if let Some(sandbox) = self.said["sandbox"].as_str() {

@@ -57,12 +57,14 @@ fn questions_of_all_houses_are_listed_and_answered_where_they_were_asked() {
     rig.set("XDG_STATE_HOME", other.home().join("state"));
     assert!(Said::from(rig.run(&["pending"])).out.contains("no question waits"));
     let (mut one, mut two) = (rig.stdio(), other.stdio());
+    // From now on both know that somebody looks.
+    assert_eq!(Said::from(rig.run(&["status"])).code, 0);
     ask(&mut one, 71, "b.txt");
     ask(&mut two, 72, "c.txt");
     let ids = ids(&rig, 2);
     let shown = Said::from(other.run(&["pending"]));
     let project = rig.project().display().to_string();
-    for word in [ids[0].as_str(), ids[1].as_str(), "write_file", "+text of b.txt", project.as_str()] {
+    for word in [ids[0].as_str(), ids[1].as_str(), "write_file", "Would create b.txt", project.as_str()] {
         assert!(shown.out.contains(word), "{word} is not in {}", shown.out);
     }
     let status: Value = serde_json::from_str(&Said::from(rig.run(&["status", "--json"])).out).expect("JSON");
@@ -91,6 +93,7 @@ fn questions_of_all_houses_are_listed_and_answered_where_they_were_asked() {
 fn arguments_can_be_changed_and_a_yes_remembered() {
     let rig = rig();
     let mut client = rig.stdio();
+    assert_eq!(Said::from(rig.run(&["status"])).code, 0);
     ask(&mut client, 71, "b.txt");
     let first = ids(&rig, 1).remove(0);
     let changed = json!({"path": "b.txt", "content": "of a person\n"}).to_string();
@@ -172,10 +175,7 @@ fn top_shows_what_happens_and_answers_with_a_key() {
         top.text().contains("read_file")
     });
     ask(&mut client, 71, "b.txt");
-    top.until(&["write_file", "+text of b.txt", "a approve"]);
-    if let Some(file) = std::env::var_os("TECTUM_TOOLBOX_SCREEN") {
-        std::fs::write(file, top.text()).expect("written");
-    }
+    top.until(&["write_file", "Would create b.txt", "a approve"]);
     // The first key may come too soon after the question: nothing is answered by accident.
     until("it is approved", || {
         top.press("a");
@@ -184,7 +184,7 @@ fn top_shows_what_happens_and_answers_with_a_key() {
     assert_ne!(answer(&mut client, 71)["isError"], true);
     assert_eq!(rig.read("b.txt"), "text of b.txt\n");
     ask(&mut client, 72, "c.txt");
-    top.until(&["+text of c.txt"]);
+    top.until(&["Would create c.txt"]);
     until("it is denied", || {
         top.press("d");
         top.text().contains("denied")
