@@ -6,6 +6,7 @@
 
 mod answer;
 mod asking;
+mod decided;
 mod desk;
 mod event;
 mod facts;
@@ -17,6 +18,7 @@ mod wording;
 
 pub use answer::{Answer, Answered, Choice, Remember, Remembered};
 pub use asking::{PersonQuestion, Wait, Way};
+pub use decided::Decided;
 pub use desk::{Desk, DeskSettings, RuleBook, Surface};
 pub use event::{DeskEvent, HowSettled};
 pub use question::{Before, OpenQuestion, PathFact, Preview, QuestionKind, RawJson, RuleFact};

@@ -26,9 +26,7 @@ pub mod tool;
 mod walking;
 
 pub use anchors::{Anchor, Anchors};
-pub use approval::{
-    Approved, Approver, Asking, Asks, Consent, Decided, Noted, Question, Rehearsal, Rehearse,
-};
+pub use approval::{Approved, Approver, Asking, Asks, Consent, Noted, Question, Rehearsal, Rehearse};
 pub use call::{Call, Client, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};

@@ -4,7 +4,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use tectum::{
     Call, Fault, Payload, SessionId, Tectum,
-    core::{CallId, Decided},
+    approval::Decided,
+    core::CallId,
     replay,
     tools::edit::{UNDO_CALLS, UNDO_MOVE},
 };

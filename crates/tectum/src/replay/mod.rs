@@ -22,7 +22,8 @@ pub use self::{
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Decided, Fault, FaultKind, Outcome, SessionId, Snapshot, Tectum};
+use tectum_approval::Decided;
+use tectum_core::{Call, CallId, Fault, FaultKind, Outcome, SessionId, Snapshot, Tectum};
 use tectum_journal::{Asked, Ending, Entry};
 use tectum_redact::Redactor;
 use tectum_tools::runtime::Runtime;
