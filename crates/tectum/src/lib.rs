@@ -14,6 +14,8 @@
 //! ```
 
 pub mod at_desk;
+pub mod client;
+pub mod client_hooks;
 pub mod config;
 mod control;
 pub mod hooks;

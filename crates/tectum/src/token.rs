@@ -140,6 +140,11 @@ fn in_file(path: PathBuf) -> Result<Token, TokenError> {
     Ok(Token { secret, kept: TokenPlace::File(path) })
 }
 
+/// The token in the state directory, if one was made.
+pub fn kept(state: &Path) -> Result<Option<String>, TokenError> {
+    read(&path(state))
+}
+
 fn read(path: &Path) -> Result<Option<String>, TokenError> {
     let broken = |source: io::Error| match Exposed::in_error(&source) {
         Some(Exposed { mode }) => TokenError::Open { path: path.to_owned(), mode },

@@ -12,6 +12,7 @@ mod failure;
 mod given;
 mod guard;
 mod held;
+mod hook;
 mod journal;
 mod log;
 mod login;
@@ -140,6 +141,8 @@ enum Command {
     Logout(login::Logout),
     /// Review and approve changes to servers' tools
     ApproveTools(approve::ApproveTools),
+    /// Judge a coding agent's own tools by the rules, before it uses them
+    Hook(hook::Hook),
     /// List, test and mute observers (servers that get a copy of every call)
     #[command(subcommand)]
     Observe(observe::Observe),
@@ -230,6 +233,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
             with_server(&cli.shared, &screen, |find, state| logout.run(find, state, &screen))
         }
         Command::ApproveTools(approve) => approve.run(&cli.shared, &screen),
+        Command::Hook(hook) => hook.run(&cli.shared, &screen),
         Command::Observe(observe) => observe.run(&cli.shared, &screen),
         Command::Log(log) => log.run(&cli.shared, &screen),
         Command::Undo(undo) => undo.run(&cli.shared, &screen),

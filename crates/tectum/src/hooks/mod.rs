@@ -18,6 +18,7 @@ mod observers;
 mod openapi;
 mod performance;
 mod policy;
+mod pre_tool_use;
 mod project;
 mod refusal;
 mod session;
@@ -43,6 +44,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(crate) use self::hooked::HookParts;
 pub use self::{hooked::Hooks, house::HouseFacts};
+use crate::client_hooks::PRE_TOOL_USE;
 
 /// Requests that come several times a minute, for ever, are no record of anything.
 const UNRECORDED: [&str; 3] = ["/metrics", "/api/events", "/api/house"];
@@ -75,6 +77,7 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(policy::now))
         .routes(routes!(counters::all))
         .routes(routes!(metrics::all))
+        .routes(routes!(pre_tool_use::judge))
 }
 
 impl Hooks {
@@ -113,6 +116,10 @@ impl Hooks {
         }
         let asked = (head.method.clone(), head.uri.clone());
         let (body, answer) = match body::read(body).await {
+            // A coding agent goes on after any other status than 200.
+            Err(refusal) if head.uri.path() == PRE_TOOL_USE => {
+                (Bytes::new(), pre_tool_use::unread(&head.uri, &refusal))
+            }
             Err(refusal) => (Bytes::new(), refusal.into_response()),
             Ok(body) => {
                 let answered: Result<_, Infallible> =

@@ -40,6 +40,11 @@ impl Refusal {
         let Fault { kind, message, hint, .. } = fault;
         Self { status, body: Refused { error: RefusedWhy { kind, message, hint } } }
     }
+
+    /// What happened.
+    pub(super) fn message(&self) -> &str {
+        &self.body.error.message
+    }
 }
 
 impl From<Fault> for Refusal {

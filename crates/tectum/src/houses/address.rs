@@ -23,7 +23,7 @@ pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// Connects to whoever listens there, without waiting for one who has too many connections to accept.
-pub(super) fn connect(path: &Path) -> io::Result<UnixStream> {
+pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     within_bounds(path, |path| Ok(rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?))?;

@@ -122,6 +122,16 @@ fn every_route_refuses_what_it_does_not_take() {
             assert!(taken.iter().all(|method| allow.contains(method)), "{path} takes {taken:?}: {allow}");
         }
         assert_eq!(house.send(method, &format!("{path}/nothing/here/at/all"), &headers, "").status, 404);
+        // A coding agent goes on after any status but 200, so its hooks are answered with a denial.
+        if path == "/hooks/pre-tool-use" {
+            for bad in ["", "{", "nothing", "[]", "1", "null", "{}", large.as_str()] {
+                let answer = house.send(method, path, &headers, bad);
+                assert_eq!(answer.status, 200, "{path} {bad}: {answer:?}");
+                let decision = &answer.json()["hookSpecificOutput"]["permissionDecision"];
+                assert_eq!(decision, "deny", "{path} {bad}: {answer:?}");
+            }
+            continue;
+        }
         assert_eq!(house.send(method, path, &headers, &large).status, 413, "{method} {path}");
         if *takes_body {
             for kind in [

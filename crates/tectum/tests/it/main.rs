@@ -1,6 +1,7 @@
 //! The real binary, by its real protocols.
 #![allow(clippy::disallowed_methods, reason = "a test works on its own files and starts its own processes")]
 
+mod api_client;
 mod ask;
 mod ask_front;
 mod beads;
@@ -13,6 +14,7 @@ mod cli_policy;
 mod cli_said;
 mod cli_tools;
 mod cli_up;
+mod client_hooks;
 mod clients;
 mod closed_files;
 #[cfg(feature = "telemetry")]
