@@ -160,7 +160,7 @@ impl Relay {
         let waits = !self.to_house.is_empty();
         self.to_house.bytes.extend_from_slice(chunk);
         if self.write_to_house() || waits {
-            self.passed.from_client(chunk);
+            self.passed.by_client(chunk);
         } else {
             self.unsent = chunk.to_vec();
         }
@@ -173,7 +173,7 @@ impl Relay {
             Ok(read) => {
                 self.hand_over(&chunk[..read]);
                 self.write_to_client()?;
-                self.passed.from_house(&chunk[..read]);
+                self.passed.by_house(&chunk[..read]);
             }
             Err(error) if pipe::again(&error) => {}
             Err(_) => self.house_ended = true,

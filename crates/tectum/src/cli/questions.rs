@@ -1,6 +1,6 @@
 //! `tectum pending`, `approve` and `deny`: the questions of all running Tectums, and a person's answers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -155,7 +155,7 @@ pub(super) fn credential(shared: &Shared) -> Result<String, Failure> {
 
 /// Gives an answer to the house that asks.
 pub(super) fn post_answer(
-    socket: &PathBuf,
+    socket: &Path,
     id: &str,
     answer: &Value,
     approver: &str,

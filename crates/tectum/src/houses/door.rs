@@ -151,6 +151,7 @@ fn unused() -> io::Result<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test works on its own files")]
 mod tests {
     use super::*;
 

@@ -117,6 +117,7 @@ fn rights() -> Vec<String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test works on its own files")]
 mod tests {
     use super::*;
     use crate::config::keys;

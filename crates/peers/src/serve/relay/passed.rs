@@ -86,7 +86,7 @@ enum Settles {
 
 impl Passed {
     /// Bytes of the client that were passed on.
-    pub(super) fn from_client(&mut self, mut bytes: &[u8]) {
+    pub(super) fn by_client(&mut self, mut bytes: &[u8]) {
         while let Some(end) = memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(end);
             if self.unended.is_empty() && !self.endless {
@@ -140,7 +140,7 @@ impl Passed {
     }
 
     /// Bytes of the house that were passed on.
-    pub(super) fn from_house(&mut self, mut bytes: &[u8]) {
+    pub(super) fn by_house(&mut self, mut bytes: &[u8]) {
         while let Some(end) = memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(end);
             if self.head.is_empty() {
@@ -279,7 +279,7 @@ mod tests {
             let mut passed = Passed::default();
             for (by_client, line) in passing {
                 for piece in format!("{line}\n").as_bytes().chunks(size) {
-                    if *by_client { passed.from_client(piece) } else { passed.from_house(piece) }
+                    if *by_client { passed.by_client(piece) } else { passed.by_house(piece) }
                 }
             }
             expect(passed.carried());
@@ -352,7 +352,7 @@ mod tests {
     fn eras_are_told_apart_and_a_line_that_has_not_ended_is_kept() {
         let meta = r#"{"name":"x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
         let mut passed = Passed::default();
-        passed.from_client(format!("{}\n{}", other(1, "tools/call", meta), r#"{"jsonrpc":"#).as_bytes());
+        passed.by_client(format!("{}\n{}", other(1, "tools/call", meta), r#"{"jsonrpc":"#).as_bytes());
         let carried = passed.carried();
         assert_eq!(carried.lost, [LostCall { id: "1".into(), modern: true }]);
         assert_eq!(carried.input, br#"{"jsonrpc":"#);
@@ -362,13 +362,13 @@ mod tests {
     fn a_line_without_an_end_takes_no_memory() {
         let mut passed = Passed::default();
         for _ in 0..=(MAX_MESSAGE / 65_536) {
-            passed.from_client(&[b'x'; 65_536]);
-            passed.from_house(&[b'x'; 65_536]);
+            passed.by_client(&[b'x'; 65_536]);
+            passed.by_house(&[b'x'; 65_536]);
         }
         assert!(passed.unended.is_empty() && passed.head.len() == HEAD);
-        passed.from_client(b"\n");
-        passed.from_client(call("1").as_bytes());
-        passed.from_client(b"\n");
+        passed.by_client(b"\n");
+        passed.by_client(call("1").as_bytes());
+        passed.by_client(b"\n");
         assert_eq!(passed.open.len(), 1, "the next line counts again");
     }
 }
