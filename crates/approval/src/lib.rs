@@ -26,4 +26,5 @@ pub use question::{Before, OpenQuestion, PathFact, Preview, QuestionKind, RawJso
 #[cfg(test)]
 mod schedules;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test works on its own files")]
 mod tests;

@@ -188,7 +188,7 @@ impl Household {
     /// called in a runtime.
     pub fn attend(&self, door: Option<Door>, server: LineServer) -> Option<Attending> {
         let look = self.look.clone();
-        door.map(|door| Attending::new(door, houses::Answering { hooks: self.hooks(), server, look }))
+        door.map(|door| Attending::new(door, houses::DoorAnswers { hooks: self.hooks(), server, look }))
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.

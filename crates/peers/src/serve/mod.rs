@@ -33,7 +33,7 @@ use self::{
 pub use answer::answered;
 pub use catalogue::definitions;
 pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
-pub use relay::{Carried, Relayed, relay};
+pub use relay::{Relayed, TakenOver, relay};
 pub use stdio::LineServer;
 
 pub use crate::client::{ClientForms, Form, Structured};

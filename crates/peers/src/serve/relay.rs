@@ -17,9 +17,9 @@ use std::{
 use memchr::memrchr;
 use rustix::event::{PollFd, PollFlags, poll};
 
-pub use self::passed::Carried;
 pub(super) use self::passed::LostCall;
 use self::passed::Passed;
+pub use self::passed::TakenOver;
 use crate::wire::{backlog::Backlog, pipe};
 
 /// The bytes of one read.
@@ -36,7 +36,7 @@ pub enum Relayed {
     /// The client left.
     ClientLeft,
     /// The house ended, and the client is still there.
-    HouseEnded(Box<Carried>),
+    HouseEnded(Box<TakenOver>),
 }
 
 /// Carries the client on standard input and output to a house until one of them ends. It needs no runtime.
@@ -249,7 +249,7 @@ mod tests {
     }
 
     impl Played {
-        fn carried(self) -> Carried {
+        fn carried(self) -> TakenOver {
             drop(self.house);
             match self.relay.join().expect("ends").expect("works") {
                 Relayed::HouseEnded(carried) => *carried,

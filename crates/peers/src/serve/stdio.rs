@@ -13,7 +13,7 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 
-use super::{Carried, Delivery, Endpoint, Handled, Turns, answer, relay::LostCall};
+use super::{Delivery, Endpoint, Handled, TakenOver, Turns, answer, relay::LostCall};
 use crate::{
     client::{Bounds, Conversation, Notice, NoticeReader, Outbox, Queue, STDIO, ask_after, queue},
     federation::Federation,
@@ -54,7 +54,7 @@ impl LineServer {
 
     /// Serves on standard input and output until the client leaves or `stop` is cancelled. A client that a
     /// house left behind goes on where it was.
-    pub async fn stdio(&self, carried: Option<Carried>, stop: CancellationToken) -> io::Result<()> {
+    pub async fn stdio(&self, carried: Option<TakenOver>, stop: CancellationToken) -> io::Result<()> {
         let ends = Ends { input: Input::stdin()?, output: Output::stdout()? };
         self.serve(SessionId::new(STDIO), ends, carried, stop).await
     }
@@ -72,7 +72,7 @@ impl LineServer {
         &self,
         session: SessionId,
         Ends { input, output }: Ends,
-        carried: Option<Carried>,
+        carried: Option<TakenOver>,
         stop: CancellationToken,
     ) -> io::Result<()> {
         let Self(endpoint) = self.clone();
@@ -191,7 +191,7 @@ impl Server {
 
     /// Takes a client over from a house that ended: this house hears what the other one knew, and the
     /// client what it waits for in vain.
-    fn take_over(&mut self, carried: Carried) -> io::Result<()> {
+    fn take_over(&mut self, carried: TakenOver) -> io::Result<()> {
         ask_after(carried.last_question);
         for line in &carried.known {
             // The client had the answer of the other house.

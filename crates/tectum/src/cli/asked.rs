@@ -11,7 +11,7 @@ use super::screen::harmless;
 
 /// A question and the house that asks it.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct AskedHere {
     /// The socket of the house.
     pub(super) socket: PathBuf,
     /// The project it serves.
@@ -20,7 +20,7 @@ pub(super) struct Asked {
     pub(super) said: Value,
 }
 
-impl Asked {
+impl AskedHere {
     pub(super) fn id(&self) -> &str {
         self.said["id"].as_str().unwrap_or_default()
     }
@@ -102,8 +102,8 @@ mod tests {
 
     use super::*;
 
-    fn asked(said: Value) -> Asked {
-        Asked { socket: "/s".into(), project: "/home/ana/shop".into(), said }
+    fn asked(said: Value) -> AskedHere {
+        AskedHere { socket: "/s".into(), project: "/home/ana/shop".into(), said }
     }
 
     #[test]

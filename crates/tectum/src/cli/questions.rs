@@ -11,7 +11,7 @@ use tectum::{
 };
 
 use super::{
-    asked::Asked,
+    asked::AskedHere,
     failure::Failure,
     options::Shared,
     screen::{Colour, Screen, harmless},
@@ -154,19 +154,14 @@ pub(super) fn credential(shared: &Shared) -> Result<String, Failure> {
 }
 
 /// Gives an answer to the house that asks.
-pub(super) fn post_answer(
-    socket: &Path,
-    id: &str,
-    answer: &Value,
-    approver: &str,
-) -> Result<Value, Fault> {
+pub(super) fn post_answer(socket: &Path, id: &str, answer: &Value, approver: &str) -> Result<Value, Fault> {
     let header = [format!("{APPROVER}: {approver}")];
     let path = format!("/api/approvals/{}/answer", spelled(id));
     posted(houses::ask(socket, "POST", &path, &header, Some(answer)))
 }
 
 /// Says that a person sees a question.
-pub(super) fn tell_shown(asked: &Asked) -> Result<Value, Fault> {
+pub(super) fn tell_shown(asked: &AskedHere) -> Result<Value, Fault> {
     let path = format!("/api/approvals/{}/shown", spelled(asked.id()));
     posted(houses::ask(&asked.socket, "POST", &path, &[], Some(&json!({}))))
 }
@@ -201,17 +196,17 @@ fn spelled(id: &str) -> String {
 }
 
 /// The questions of all houses, those that wait longest first.
-pub(super) fn waiting(sockets: &[PathBuf]) -> Vec<Asked> {
+pub(super) fn waiting(sockets: &[PathBuf]) -> Vec<AskedHere> {
     let projects = asked("/api/house", sockets);
     let project = |socket: &PathBuf| {
         let house = projects.iter().find(|(known, _)| known == socket).and_then(|(_, house)| house.as_ref());
         house.and_then(|house| house["project"].as_str()).unwrap_or_default().to_owned()
     };
-    let mut all: Vec<Asked> = Vec::new();
+    let mut all: Vec<AskedHere> = Vec::new();
     for (socket, told) in asked("/api/approvals", sockets) {
         let Some(Value::Array(questions)) = told.map(|mut told| told["approvals"].take()) else { continue };
         let project = project(&socket);
-        all.extend(questions.into_iter().map(|said| Asked {
+        all.extend(questions.into_iter().map(|said| AskedHere {
             socket: socket.clone(),
             project: project.clone(),
             said,
@@ -222,21 +217,21 @@ pub(super) fn waiting(sockets: &[PathBuf]) -> Vec<Asked> {
 }
 
 /// The question that is meant by an id or its beginning.
-fn meant(id: &str, questions: Vec<Asked>) -> Result<Option<Asked>, Fault> {
+fn meant(id: &str, questions: Vec<AskedHere>) -> Result<Option<AskedHere>, Fault> {
     if let Some(whole) = questions.iter().find(|asked| asked.id() == id) {
         return Ok(Some(whole.clone()));
     }
-    let mut begin: Vec<Asked> =
+    let mut begin: Vec<AskedHere> =
         questions.into_iter().filter(|asked| !id.is_empty() && asked.id().starts_with(id)).collect();
     if begin.len() > 1 {
-        let ids: Vec<&str> = begin.iter().map(Asked::id).collect();
+        let ids: Vec<&str> = begin.iter().map(AskedHere::id).collect();
         return Err(Fault::invalid(format!("{} questions begin with {id}", ids.len()))
             .hint(format!("name one of them in full: {}", ids.join(", "))));
     }
     Ok(begin.pop())
 }
 
-fn shown(asked: &Asked, screen: &Screen) -> String {
+fn shown(asked: &AskedHere, screen: &Screen) -> String {
     let head = format!("{}  {}", screen.paint(Colour::Bold, asked.id()), asked.headline());
     let facts = asked.facts().into_iter().map(|line| format!("  {}", screen.paint(Colour::Dim, &line)));
     let preview = asked.preview().into_iter().map(|line| {
@@ -257,7 +252,7 @@ mod tests {
     #[test]
     fn a_beginning_is_enough_where_it_means_one() {
         let asked =
-            |id: &str| Asked { socket: "/s".into(), project: String::new(), said: json!({ "id": id }) };
+            |id: &str| AskedHere { socket: "/s".into(), project: String::new(), said: json!({ "id": id }) };
         let all = || vec![asked("q1"), asked("q12"), asked("q3")];
         let found = |id: &str| meant(id, all()).map(|asked| asked.map(|asked| asked.id().to_owned()));
         assert_eq!(found("q1").expect("whole"), Some("q1".to_owned()));

@@ -175,8 +175,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_host_answers_from_its_own_thread_or_the_wait_ends() {
         let console = Console::default();
-        let (kept, seen): (Arc<Mutex<Vec<oneshot::Sender<Value>>>>, Arc<Mutex<Vec<Value>>>) =
-            Default::default();
+        let kept: Arc<Mutex<Vec<oneshot::Sender<Value>>>> = Arc::default();
+        let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
         let (asked, told) = (kept.clone(), seen.clone());
         let field = HostField {
             get: Arc::new(move |reply| asked.lock().push(reply)),
@@ -204,7 +204,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_ends_one_request_and_no_other() {
         let console = Console::default();
-        let broken = console.with(|_| panic!("of the host")).await.map(|()| ());
+        let broken: Result<(), Fault> = console.with(|_| panic!("of the host")).await;
         assert_eq!(broken.expect_err("fails").kind, FaultKind::Internal);
         console.with(|state| state.set("a".into(), json!(1))).await.expect("answers").expect("taken");
     }

@@ -86,7 +86,7 @@ pub(super) enum Next {
 
 /// A reader's place in the ring.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ReaderPlace {
     next: u64,
     /// True if it asked for events that this process never had.
     lost: bool,
@@ -168,17 +168,17 @@ impl Bus {
     }
 
     /// A place after this event, or for what comes from now on.
-    pub(super) fn place(&self, after: Option<u64>) -> Place {
+    pub(super) fn place(&self, after: Option<u64>) -> ReaderPlace {
         let next = self.ring.lock().next;
         match after {
-            None => Place { next, lost: false },
-            Some(after) if after < next => Place { next: after + 1, lost: false },
-            Some(_) => Place { next, lost: true },
+            None => ReaderPlace { next, lost: false },
+            Some(after) if after < next => ReaderPlace { next: after + 1, lost: false },
+            Some(_) => ReaderPlace { next, lost: true },
         }
     }
 
     /// The next event at this place.
-    pub(super) fn next(&self, place: &mut Place) -> Next {
+    pub(super) fn next(&self, place: &mut ReaderPlace) -> Next {
         let ring = self.ring.lock();
         let first = ring.first();
         if std::mem::take(&mut place.lost) {
@@ -242,13 +242,12 @@ mod tests {
 
     fn told(bus: &Bus) -> (Vec<Value>, u64) {
         let Drained { events, missed } = bus.drain();
-        let data =
-            |json: &Box<RawValue>| serde_json::from_str::<Value>(json.get()).expect("JSON")["data"].clone();
-        (events.iter().map(data).collect(), missed)
+        let data = |json: &RawValue| serde_json::from_str::<Value>(json.get()).expect("JSON")["data"].clone();
+        (events.iter().map(|json| data(json)).collect(), missed)
     }
 
     /// Everything at a place: events by their data, and what was missed.
-    fn read(bus: &Bus, place: &mut Place) -> Vec<String> {
+    fn read(bus: &Bus, place: &mut ReaderPlace) -> Vec<String> {
         let mut all = Vec::new();
         loop {
             match bus.next(place) {

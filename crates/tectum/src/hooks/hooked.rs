@@ -18,11 +18,11 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    board::Board,
     calls::Flight,
     console::{Console, HostField},
     events::Bus,
-    house::HouseFacts,
-    mma::Board,
+    facts::HouseFacts,
     sources::{self, Ends},
 };
 use crate::{reload, telemetry::HouseTelemetry};

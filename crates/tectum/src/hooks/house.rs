@@ -5,18 +5,7 @@ use std::time::SystemTime;
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
 
-use super::hooked::Hooks;
-
-/// What a house is from its start on.
-#[derive(Clone, Debug)]
-pub struct HouseFacts {
-    /// The served directory.
-    pub project: std::path::PathBuf,
-    /// The command that was started.
-    pub command: String,
-    /// Since when it runs.
-    pub since: SystemTime,
-}
+use super::{facts::HouseFacts, hooked::Hooks};
 
 /// The project that is served, for whom and since when
 #[utoipa::path(get, path = "/api/house", responses((status = 200, description = "The Tectum that answers", body = Value)))]

@@ -1,16 +1,15 @@
 //! The state of orchestration, and what the house is doing: from the board of the tracks, the questions that
 //! wait for a person, and the calls in flight.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tectum_approval::QuestionKind;
-use tokio::sync::watch;
 use utoipa::ToSchema;
 
-use super::{calls::Doing, hooked::Hooks, refusal::Refusal};
+use super::{board::Board, calls::Doing, hooked::Hooks, refusal::Refusal};
 
 /// What the house does while a model is asked.
 const SENDING: &str = "sending...";
@@ -51,34 +50,13 @@ pub(super) struct MmaStatus {
 
 /// What indicators show.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Diagnostics {
+pub(super) struct Indicators {
     /// A model is asked, or a command runs.
     thinking: bool,
     /// A call is in flight.
     live: bool,
     /// Another session than the present one is in view.
     prior: bool,
-}
-
-/// The board of the tracks, as somebody outside sees it.
-pub(super) struct Board(Box<dyn Fn() -> Value + Send + Sync>);
-
-impl Board {
-    /// A board that is written elsewhere.
-    pub(super) fn of<S: Serialize + Send + Sync + 'static>(board: watch::Receiver<S>) -> Self {
-        Self(Box::new(move || serde_json::to_value(&*board.borrow()).unwrap_or_default()))
-    }
-
-    /// The state now.
-    fn now(&self) -> MmaStatus {
-        serde_json::from_value((self.0)()).unwrap_or_default()
-    }
-}
-
-impl fmt::Debug for Board {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Board")
-    }
 }
 
 /// The state of orchestration
@@ -93,14 +71,14 @@ pub(super) async fn status(State(hooks): State<Hooks>) -> Result<Json<MmaStatus>
 
 /// What indicators show
 #[utoipa::path(get, path = "/api/gui/diagnostics", responses(
-    (status = 200, description = "The indicators", body = Diagnostics),
+    (status = 200, description = "The indicators", body = Indicators),
 ))]
-pub(super) async fn diagnostics(State(hooks): State<Hooks>) -> Result<Json<Diagnostics>, Refusal> {
+pub(super) async fn diagnostics(State(hooks): State<Hooks>) -> Result<Json<Indicators>, Refusal> {
     let now = hooks.clone();
     let shown = move |state: &mut super::console::ConsoleState| {
         let doing = now.flight().doing();
         let sending = mma(&now).ai_status == SENDING;
-        Diagnostics {
+        Indicators {
             thinking: sending || matches!(doing, Doing::Command(_)),
             live: doing != Doing::Idle,
             prior: state.entries.is_some(),
@@ -110,7 +88,8 @@ pub(super) async fn diagnostics(State(hooks): State<Hooks>) -> Result<Json<Diagn
 }
 
 fn mma(hooks: &Hooks) -> MmaStatus {
-    let mut status = hooks.board().map(Board::now).unwrap_or_default();
+    let mut status: MmaStatus =
+        hooks.board().map(Board::now).and_then(|now| serde_json::from_value(now).ok()).unwrap_or_default();
     if status.mma_status.is_empty() {
         status.mma_status = "idle".into();
     }

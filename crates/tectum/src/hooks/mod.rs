@@ -4,11 +4,13 @@
 mod approvals;
 mod approver;
 mod ask;
+mod board;
 mod body;
 mod calls;
 mod console;
 mod counters;
 mod events;
+mod facts;
 mod gui;
 mod hooked;
 mod house;
@@ -43,7 +45,7 @@ use tower::ServiceExt;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(crate) use self::hooked::HookParts;
-pub use self::{hooked::Hooks, house::HouseFacts};
+pub use self::{facts::HouseFacts, hooked::Hooks};
 use crate::client_hooks::PRE_TOOL_USE;
 
 /// Requests that come several times a minute, for ever, are no record of anything.

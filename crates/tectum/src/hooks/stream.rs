@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use super::{
-    events::{Bus, Next, Place, Reading},
+    events::{Bus, Next, ReaderPlace, Reading},
     hooked::Hooks,
     refusal::Refusal,
 };
@@ -70,7 +70,7 @@ pub(super) async fn drain(State(hooks): State<Hooks>) -> Response {
 )]
 pub(super) async fn follow(State(hooks): State<Hooks>, headers: HeaderMap) -> Result<Response, Refusal> {
     let bus = hooks.bus();
-    let reader = Reader {
+    let reader = EventReader {
         place: bus.place(last_seen(&headers)?),
         changes: bus.changes(),
         closing: hooks.closing().clone(),
@@ -97,15 +97,15 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<u64>, Fault> {
 }
 
 /// One reader of the stream.
-struct Reader {
+struct EventReader {
     bus: std::sync::Arc<Bus>,
-    place: Place,
+    place: ReaderPlace,
     changes: watch::Receiver<u64>,
     closing: CancellationToken,
     _reading: Reading,
 }
 
-impl Reader {
+impl EventReader {
     /// The next bytes for it; `None` when the house closes.
     async fn frame(&mut self) -> Option<Bytes> {
         loop {

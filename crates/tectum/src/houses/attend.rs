@@ -32,7 +32,7 @@ pub struct Attending {
 }
 
 /// What answers at the sockets.
-pub(crate) struct Answering {
+pub(crate) struct DoorAnswers {
     /// The hook API.
     pub(crate) hooks: Hooks,
     /// MCP, for relays.
@@ -43,7 +43,7 @@ pub(crate) struct Answering {
 
 impl Attending {
     /// Begins. Must be called in a runtime.
-    pub(crate) fn new(door: Door, answering: Answering) -> Self {
+    pub(crate) fn new(door: Door, answering: DoorAnswers) -> Self {
         let stop = CancellationToken::new();
         let task = tokio::spawn(attend(door, answering, stop.clone()));
         Self { stop, task: AbortOnDropHandle::new(task) }
@@ -56,7 +56,7 @@ impl Attending {
     }
 }
 
-async fn attend(door: Door, answering: Answering, stop: CancellationToken) {
+async fn attend(door: Door, answering: DoorAnswers, stop: CancellationToken) {
     let mut asked = JoinSet::new();
     let relays = TaskTracker::new();
     let serving = answer(&door, &answering, &mut asked, &relays, &stop);
@@ -74,7 +74,7 @@ async fn attend(door: Door, answering: Answering, stop: CancellationToken) {
 
 async fn answer(
     door: &Door,
-    Answering { hooks, server, look }: &Answering,
+    DoorAnswers { hooks, server, look }: &DoorAnswers,
     asked: &mut JoinSet<()>,
     relays: &TaskTracker,
     stop: &CancellationToken,

@@ -50,7 +50,7 @@ const DOORS: &[&str] = &["http", "serve"];
 /// The key of a house of this process: same program, folder, environment and rights, same flags, and the
 /// same settings where a running house does not follow them.
 pub fn key(config: &Config, sources: &Sources) -> String {
-    let mut parts = Parts(blake3::Hasher::new());
+    let mut parts = KeyParts(blake3::Hasher::new());
     parts.add(env!("CARGO_PKG_VERSION").as_bytes());
     parts.add(program().as_bytes());
     parts.add(config.directory.as_os_str().as_encoded_bytes());
@@ -80,9 +80,9 @@ fn counts(key: &Key) -> bool {
 }
 
 /// Parts that do not run into each other.
-struct Parts(blake3::Hasher);
+struct KeyParts(blake3::Hasher);
 
-impl Parts {
+impl KeyParts {
     fn add(&mut self, bytes: &[u8]) {
         self.0.update(&(bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);

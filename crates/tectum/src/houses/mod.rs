@@ -19,4 +19,4 @@ pub use self::{
     key::key,
 };
 
-pub(crate) use self::{address::connect, attend::Answering};
+pub(crate) use self::{address::connect, attend::DoorAnswers};

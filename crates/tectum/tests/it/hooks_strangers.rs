@@ -61,7 +61,7 @@ fn every_route_refuses_strangers() {
             assert!(!answer.body.contains('{'), "nothing is told: {answer:?}");
         };
         // Another user of this machine, who has no token.
-        check(path, &[host.clone()], 401);
+        check(path, std::slice::from_ref(&host), 401);
         check(path, &[host.clone(), ours.clone(), json.clone()], 401);
         for wrong in [&TOKEN.replace('0', "1"), &TOKEN[1..], "", &credential] {
             check(path, &with(&format!("Bearer {wrong}")), 401);
@@ -69,7 +69,7 @@ fn every_route_refuses_strangers() {
         check(path, &with(&format!("Basic {TOKEN}")), 401);
         // A token in an address ends in logs and histories, so it counts nowhere.
         for query in ["token", "access_token", "authorization", "Authorization"] {
-            check(&format!("{path}?{query}={TOKEN}"), &[host.clone()], 401);
+            check(&format!("{path}?{query}={TOKEN}"), std::slice::from_ref(&host), 401);
         }
         // A page in the person's own browser, and a name that was bent to this machine.
         for origin in ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1"] {
@@ -80,7 +80,7 @@ fn every_route_refuses_strangers() {
         }
         // The agent, which has the token.
         if *answers {
-            let agent = vec![host.clone(), token.clone(), json.clone()];
+            let agent = [host.clone(), token.clone(), json.clone()];
             for more in [None, Some(TOKEN), Some(""), Some(&credential[1..])] {
                 let more = more.map(|credential| header("Tectum-Approver", credential));
                 let headers: Vec<_> = agent.iter().cloned().chain(more).collect();

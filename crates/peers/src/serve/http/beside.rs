@@ -9,7 +9,7 @@ use hyper::{Request, Response, body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 
-use super::http_builder;
+use super::bounds::http_builder;
 
 /// A request that passed the guard.
 pub type BesideRequest = Request<Incoming>;

@@ -6,6 +6,7 @@
 
 mod beside;
 mod body;
+mod bounds;
 mod connections;
 mod guard;
 mod paced;
@@ -16,11 +17,8 @@ mod sessions;
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use hyper::{
-    Method, Request, Response, StatusCode, body::Incoming, header::HeaderMap, server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::{Method, Request, Response, StatusCode, body::Incoming, header::HeaderMap, service::service_fn};
+use hyper_util::rt::TokioIo;
 use tectum_core::Tectum;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -31,6 +29,7 @@ pub use self::guard::{Auth, HttpOptions};
 
 use self::{
     body::{AnswerBody, Reply},
+    bounds::{MAX_HEAD, http_builder},
     connections::{Connection, Connections},
     guard::Guard,
     paced::Paced,
@@ -54,10 +53,6 @@ const MOST_BYTES: usize = 24 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The pause when the system has no descriptor for a connection.
 const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
-/// The time a client may take to send the head of a request.
-const HEAD_PATIENCE: Duration = Duration::from_secs(10);
-/// The largest head of a request.
-const MAX_HEAD: usize = 64 * 1024;
 /// The time calls in flight may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -213,17 +208,6 @@ async fn serve_connection(service: &Arc<Service>, stream: TcpStream, connection:
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
-}
-
-/// The bounds of every connection.
-fn http_builder() -> http1::Builder {
-    let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
-        .max_buf_size(MAX_HEAD)
-        .keep_alive(true);
-    builder
 }
 
 /// Everything that happens beside the connections.

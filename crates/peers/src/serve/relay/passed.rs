@@ -23,7 +23,7 @@ const MODERN: &[u8] = b"io.modelcontextprotocol/protocolVersion";
 
 /// A client as a house leaves it behind.
 #[derive(Debug, Default)]
-pub struct Carried {
+pub struct TakenOver {
     /// The messages that the new house has to know, and that were answered before.
     pub(in crate::serve) known: Vec<Vec<u8>>,
     /// The calls that end here: nobody knows how far they came.
@@ -194,12 +194,12 @@ impl Passed {
     }
 
     /// The house ended.
-    pub(super) fn carried(self) -> Carried {
-        let mut carried = Carried {
+    pub(super) fn carried(self) -> TakenOver {
+        let mut carried = TakenOver {
             known: self.known.into_iter().map(|(_, line)| line).collect(),
             questions: self.questions.into_iter().collect(),
             last_question: self.last_question,
-            ..Carried::default()
+            ..TakenOver::default()
         };
         for OpenRequest { id, kind } in self.open {
             match kind {
@@ -250,7 +250,7 @@ fn first_id(bytes: &[u8]) -> Option<(&str, &[u8])> {
 mod tests {
     use super::*;
 
-    fn text(carried: &Carried) -> (Vec<&str>, Vec<&str>, &str) {
+    fn text(carried: &TakenOver) -> (Vec<&str>, Vec<&str>, &str) {
         let known = carried.known.iter().map(|line| std::str::from_utf8(line).expect("UTF-8"));
         let lost = carried.lost.iter().map(|lost| lost.id.as_str());
         (known.collect(), lost.collect(), std::str::from_utf8(&carried.input).expect("UTF-8"))
@@ -274,7 +274,7 @@ mod tests {
     }
 
     /// However the bytes are cut, the same is known.
-    fn check(passing: &[(bool, String)], expect: impl Fn(Carried)) {
+    fn check(passing: &[(bool, String)], expect: impl Fn(TakenOver)) {
         for size in [1, 7, 100_000] {
             let mut passed = Passed::default();
             for (by_client, line) in passing {

@@ -82,7 +82,7 @@ fn questions(frame: &mut Frame<'_>, view: &mut View, area: Rect) {
     let [list, detail] = Layout::vertical(rows).areas(area);
     let place = view.place().unwrap_or_default();
     let from = place.saturating_sub(listed.saturating_sub(1));
-    let line = |(at, asked): (usize, &super::Asked)| {
+    let line = |(at, asked): (usize, &super::AskedHere)| {
         let mark = if at == place { ">" } else { " " };
         let text = format!("{mark} {:>3}s  {}", asked.seconds_left(), asked.headline());
         if at == place { Line::styled(text, Style::new().add_modifier(Modifier::BOLD)) } else { text.into() }
@@ -167,7 +167,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::cli::{asked::Asked, top::news::News};
+    use crate::cli::{asked::AskedHere, top::news::News};
 
     fn screen(view: &mut View) -> String {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a terminal");
@@ -200,7 +200,7 @@ mod tests {
     fn a_question_is_shown_with_its_diff_on_a_small_screen() {
         let mut view = with_calls();
         let diff: String = (1..40).map(|line| format!("+line {line}\n")).collect();
-        let question = |id: &str, subject: &str| Asked {
+        let question = |id: &str, subject: &str| AskedHere {
             socket: "/s".into(),
             project: "/home/ana/shop".into(),
             said: json!({ "id": id, "kind": "call", "tool": "edit_file", "subject": subject,

@@ -23,7 +23,7 @@ use self::{
     view::{Reply, View},
 };
 use super::{
-    asked::Asked,
+    asked::AskedHere,
     failure::Failure,
     options::Shared,
     questions::{credential, post_answer, tell_shown},
@@ -75,7 +75,7 @@ fn watch(
 enum Pressed {
     Quit,
     Seen,
-    Answer(Asked, Reply),
+    Answer(AskedHere, Reply),
 }
 
 fn pressed(view: &mut View, key: KeyEvent) -> Pressed {
@@ -101,7 +101,7 @@ fn pressed(view: &mut View, key: KeyEvent) -> Pressed {
 }
 
 /// Gives an answer beside the screen, which goes on.
-fn send(asked: Asked, reply: Reply, approver: String, tell: mpsc::Sender<News>) {
+fn send(asked: AskedHere, reply: Reply, approver: String, tell: mpsc::Sender<News>) {
     let answer: Value = match reply {
         Reply::Approve => json!({ "decision": "approve" }),
         Reply::ApproveSession => json!({ "decision": "approve", "remember": "session" }),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tectum::houses;
 
 use super::super::{
-    asked::Asked,
+    asked::AskedHere,
     options::Shared,
     questions::waiting,
     status::{asked, folders},
@@ -29,7 +29,7 @@ pub(super) enum News {
     /// The Tectums that run, by their sockets, with what each says of itself.
     Houses(Vec<(PathBuf, Option<Value>)>),
     /// The questions that wait.
-    Questions(Vec<Asked>),
+    Questions(Vec<AskedHere>),
     /// An event of the Tectum at this socket.
     Event(PathBuf, Value),
     /// A sentence for the person.

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    super::asked::{Asked, one_line},
+    super::asked::{AskedHere, one_line},
     news::News,
 };
 
@@ -25,7 +25,7 @@ const SETTLE: Duration = Duration::from_millis(700);
 #[derive(Default)]
 pub(super) struct View {
     pub(super) houses: Vec<(PathBuf, Option<Value>)>,
-    pub(super) questions: Vec<Asked>,
+    pub(super) questions: Vec<AskedHere>,
     /// The newest last.
     pub(super) calls: VecDeque<CallRow>,
     /// The newest last.
@@ -157,12 +157,12 @@ impl View {
     }
 
     /// The chosen question.
-    pub(super) fn current(&self) -> Option<&Asked> {
+    pub(super) fn current(&self) -> Option<&AskedHere> {
         self.questions.get(self.place()?)
     }
 
     /// The chosen question, the first time that its details are on the screen.
-    pub(super) fn first_seen(&mut self) -> Option<Asked> {
+    pub(super) fn first_seen(&mut self) -> Option<AskedHere> {
         let asked = self.current()?.clone();
         self.seen.insert(asked.id().to_owned()).then_some(asked)
     }
@@ -183,7 +183,7 @@ impl View {
     }
 
     /// Takes the chosen question off the screen to answer it.
-    pub(super) fn answered(&mut self, reply: Reply) -> Option<Asked> {
+    pub(super) fn answered(&mut self, reply: Reply) -> Option<AskedHere> {
         let (_, since) = self.chosen.as_ref()?;
         if since.elapsed() < SETTLE {
             self.note = Some("this question has just appeared: press the key again".into());
@@ -220,8 +220,8 @@ mod tests {
 
     use super::*;
 
-    fn asked(id: &str, kind: &str) -> Asked {
-        Asked { socket: "/s".into(), project: "/p".into(), said: json!({ "id": id, "kind": kind }) }
+    fn asked(id: &str, kind: &str) -> AskedHere {
+        AskedHere { socket: "/s".into(), project: "/p".into(), said: json!({ "id": id, "kind": kind }) }
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
         assert!(view.first_seen().is_none(), "its clock starts once");
         assert!(view.answered(Reply::Approve).is_none(), "it appeared under the finger");
         view.choose(1);
-        assert_eq!(view.current().map(Asked::id), Some("q2"));
+        assert_eq!(view.current().map(AskedHere::id), Some("q2"));
         assert!(view.answered(Reply::ApproveProject).is_none(), "this one is no call");
         assert_eq!(view.answered(Reply::Deny).expect("answered").id(), "q2");
         view.hear(News::Questions(vec![asked("q1", "call"), asked("q2", "step")]));
