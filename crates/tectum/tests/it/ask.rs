@@ -91,7 +91,9 @@ fn a_client_that_cannot_ask_after_all_refuses() {
 #[test]
 fn a_client_that_asks_nobody_gets_a_refusal_that_says_how_to_allow() {
     let rig = Rig::with(&[("a.txt", "teh cat\n")]);
-    rig.configure("[permissions]\ndefault = \"ask\"\nask = [\"delete_file\"]\n");
+    // Without this, somebody could come and answer at the hook API.
+    let via = "[approval]\nvia = \"client\"\n";
+    rig.configure(&format!("[permissions]\ndefault = \"ask\"\nask = [\"delete_file\"]\n{via}"));
     for abilities in [json!({}), json!({"elicitation": {"url": {}}}), json!({"sampling": {}})] {
         let mut results = Vec::new();
         for era in Era::ALL {
