@@ -16,7 +16,7 @@ use crate::client_hooks::{HookReply, HookShape, answer, denial};
 /// Judges a coding agent's own tool: allow, ask or deny, in the words of the agent's hooks
 #[utoipa::path(post, path = "/hooks/pre-tool-use",
     params(("client" = Option<String>, Query, description = "Whose request it is: claude, codex, cursor or gemini; without it, the fields tell")),
-    request_body = std::collections::HashMap<String, Value>,
+    request_body = Option<Value>,
     responses((status = 200, description = "The decision; what cannot be read is denied", body = std::collections::HashMap<String, Value>)))]
 pub(super) async fn judge(State(hooks): State<Hooks>, uri: Uri, request: Bytes) -> Json<Value> {
     Json(body(answer(hooks.house(), named(&uri), &request)))

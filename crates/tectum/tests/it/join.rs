@@ -57,6 +57,7 @@ fn the_second_client_joins_the_first_ones_house_and_servers_start_once() {
     rig.configure(&format!("{JOINS}{}", marked("one", &marker, &[], "")));
     let (mut first, mut second) = (Client::new(&rig, Era::Legacy), Client::new(&rig, Era::Legacy));
     for client in [&mut first, &mut second] {
+        client.until_listed("one__echo");
         let echoed = client.call("one__echo", json!({"text": "there"}));
         assert!(text(&echoed).contains("there"), "{echoed}");
     }

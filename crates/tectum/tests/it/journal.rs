@@ -58,7 +58,8 @@ fn last(rig: &Rig) -> Value {
     serde_json::to_value(entries(rig).last().expect("recorded")).expect("JSON")
 }
 
-const RULES: &str = "[permissions]\nask = [\"delete_file\"]\ndeny = [\"read_file(secret*)\"]\n";
+const RULES: &str =
+    "[approval]\nvia = \"client\"\n[permissions]\nask = [\"delete_file\"]\ndeny = [\"read_file(secret*)\"]\n";
 
 /// Calls of every kind of ending: the tool, its arguments, and how the record says that it ended.
 fn calls() -> Vec<(&'static str, Value, &'static str)> {
