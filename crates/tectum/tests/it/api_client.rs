@@ -151,7 +151,7 @@ fn every_method_asks_for_what_it_says() {
     let question = ("POST", "/api/ask", json!({ "type": "tool_approval", "tool": "t", "args": { "a": 1 } }));
     let answer = client.request_confirmation("t", &json!({ "a": 1 }));
     table.asks(answer, json!({ "approved": true }), &[question]);
-    assert!(client.wait_for_server(now));
+    assert!(client.wait_for_server(Duration::from_secs(60)));
 }
 
 #[test]
