@@ -114,7 +114,7 @@ async fn stand(task: &Task) -> io::Result<u8> {
     }
     let mut command = Command::new(&task.command);
     command.args(&task.args).env(MARK, &word).process_group(0);
-    let mut server = Guarded::start(&mut command, false, Command::spawn)?;
+    let mut server = Guarded::start(false, || command.spawn())?;
     loop {
         tokio::select! {
             _ = children.recv() => server.reap(),

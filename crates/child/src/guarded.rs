@@ -1,12 +1,7 @@
 //! A command as the guard that started it holds it: alone its parent, and the new parent of all whom
 //! others leave.
 
-use std::{
-    io,
-    os::fd::OwnedFd,
-    process::{Child, Command},
-    time::Duration,
-};
+use std::{io, os::fd::OwnedFd, process::Child, time::Duration};
 
 use rustix::{
     fs::{Mode, OFlags},
@@ -31,13 +26,9 @@ pub(super) struct Guarded {
 impl Guarded {
     /// Starts a command. From then on nothing of what this process had as its input and output is open
     /// here: an end of file must travel between Tectum and the command.
-    pub(super) fn start(
-        command: &mut Command,
-        terminal: bool,
-        spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
-    ) -> io::Result<Self> {
+    pub(super) fn start(terminal: bool, spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<Self> {
         let null = null()?;
-        let child = spawn(command)?;
+        let child = spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| io::Error::other("the system gave it no number"))?;
         if terminal {

@@ -55,19 +55,28 @@ pub(super) fn encode(ready: &Ready, args: &[String], plan: Option<&SandboxPlan>)
     Ok(bytes)
 }
 
-/// Reads an order to its end.
-pub(super) fn read(mut from: impl Read) -> io::Result<CommandWords> {
-    let mut length = [0; 4];
-    from.read_exact(&mut length)?;
-    let length = usize::try_from(u32::from_le_bytes(length)).ok().filter(|length| *length <= MOST);
-    let broken = || io::Error::new(io::ErrorKind::InvalidData, "an order that Tectum did not write");
-    let mut bytes = vec![0; length.ok_or_else(broken)?];
+/// Reads the bytes of an order to their end.
+pub(super) fn read(mut from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; 4];
     from.read_exact(&mut bytes)?;
-    decode(&bytes).ok_or_else(broken)
+    let length = bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length));
+    let length = usize::try_from(length).ok().filter(|length| *length <= MOST).ok_or_else(broken)?;
+    bytes.resize(4 + length, 0);
+    from.read_exact(&mut bytes[4..])?;
+    Ok(bytes)
 }
 
-fn decode(bytes: &[u8]) -> Option<CommandWords> {
-    let words = bytes.strip_suffix(&[0])?.split(|byte| *byte == 0);
+/// The command of an order.
+pub(super) fn decode(bytes: &[u8]) -> io::Result<CommandWords> {
+    words(bytes).ok_or_else(broken)
+}
+
+fn broken() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "an order that Tectum did not write")
+}
+
+fn words(bytes: &[u8]) -> Option<CommandWords> {
+    let words = bytes.get(4..)?.strip_suffix(&[0])?.split(|byte| *byte == 0);
     let mut words = words.map(|word| OsString::from_vec(word.to_vec()));
     let mut plan = None;
     loop {
@@ -117,7 +126,7 @@ mod tests {
         let args = ["-c".to_owned(), String::new(), "--closed".to_owned()];
         for plan in [None, Some(plan)] {
             let bytes = encode(&ready, &args, plan.as_ref()).expect("short enough");
-            let read = read(bytes.as_slice()).expect("whole");
+            let read = read(bytes.as_slice()).and_then(|bytes| decode(&bytes)).expect("whole");
             assert_eq!(read.plan, plan);
             assert_eq!((&read.mark, &read.directory, &read.program), (&"w".into(), &odd, &"/bin/sh".into()));
             assert_eq!(read.args, args.each_ref().map(OsString::from));

@@ -5,12 +5,14 @@
 //! Tectum holds one end of a socket to each guard. If it closes that end, by wish or by its death, the guard
 //! ends its command with everything that it started; before a guard ends it tells the exit code.
 
+mod command_guard;
+mod handing;
 mod message;
 mod serve;
+mod spare;
 
 use std::{
     io,
-    mem::MaybeUninit,
     os::{
         fd::{AsFd as _, OwnedFd},
         unix::net::UnixStream,
@@ -21,7 +23,6 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 pub(crate) use self::serve::run;
 use crate::{
@@ -160,17 +161,10 @@ impl ForkServers {
     }
 }
 
-/// Sends a command's files and the guard's socket with one byte. A server that has no room for it hangs.
+/// Gives a command's files and the guard's socket to a server.
 fn give(control: &OwnedFd, Handed { files, order, .. }: &Handed) -> io::Result<Remote> {
     let (ours, theirs) = UnixStream::pair()?;
     let [stdin, stdout, stderr] = files.each_ref().map(OwnedFd::as_fd);
-    let given = [stdin, stdout, stderr, theirs.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
-    let mut with = SendAncillaryBuffer::new(&mut space);
-    if !with.push(SendAncillaryMessage::ScmRights(&given)) {
-        return Err(io::Error::other("there is no room for four files in a message"));
-    }
-    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-    sendmsg(control, &[io::IoSlice::new(&[0])], &mut with, flags)?;
+    handing::send(control, &[stdin, stdout, stderr, theirs.as_fd()])?;
     Remote::new(ours, order)
 }

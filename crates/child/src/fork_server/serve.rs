@@ -2,48 +2,38 @@
 
 use std::{
     ffi::OsString,
-    io::{self, IoSliceMut, Write as _},
-    mem::MaybeUninit,
-    os::{
-        fd::OwnedFd,
-        unix::{net::UnixStream, process::CommandExt as _},
-    },
+    io::{self, Write as _},
+    os::{fd::OwnedFd, unix::net::UnixStream},
     path::PathBuf,
-    process::{Command, ExitCode},
+    process::ExitCode,
     thread,
     time::{Duration, Instant},
 };
 
 use fork::{Fork, fork};
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
+    event::{PollFd, PollFlags, poll},
     io::Errno,
-    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg},
-    process::{Pid, WaitOptions, getpid, getppid, setsid, wait},
+    process::{Pid, WaitOptions, getppid, setsid, wait},
+    termios::isatty,
 };
 
 use super::{
     FILES, SCRATCH,
+    command_guard::{self, CommandGuard, handle},
+    handing::{self, CommandFiles},
     message::{self, CommandWords},
+    spare::{self, Spare},
 };
 use crate::{
     cgroup::Cgroup,
     files,
-    guarded::{GRACE, Guarded, NOT_STARTED, null, say},
-    sandbox::{Abandoned, Entered},
-    terminal,
+    guarded::{NOT_STARTED, null},
+    sandbox::{Abandoned, ConfinedThread, Entered},
 };
-
-/// How often ended orphans are taken away, and children looked after where the kernel has no handles of
-/// processes.
-const LOOK: Duration =
-    if cfg!(target_os = "linux") { Duration::from_secs(1) } else { Duration::from_millis(50) };
 
 /// How long a killed process may take to be gone.
 const DYING: Duration = Duration::from_secs(1);
-
-/// The files of one command: its standard input, output and error, and the socket of its guard.
-type Files = [OwnedFd; 4];
 
 /// Serves until Tectum closes the socket or is gone, and every command has ended.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
@@ -72,13 +62,14 @@ struct ForkServer {
     /// Handles of the guards that run.
     guards: Vec<OwnedFd>,
     sandbox: Option<Entered>,
+    spare: Option<Spare>,
 }
 
 impl ForkServer {
     fn new() -> io::Result<Self> {
         let control = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         rustix::stdio::dup2_stdin(&null()?)?;
-        Ok(Self { control: Some(control), guards: Vec::new(), sandbox: None })
+        Ok(Self { control: Some(control), guards: Vec::new(), sandbox: None, spare: None })
     }
 
     fn serve(mut self, scratch: Option<Abandoned>) {
@@ -88,6 +79,7 @@ impl ForkServer {
             // If it fails the guard's socket is closed, and Tectum takes that for a killed guard.
             let _ = self.begin(files);
         }
+        self.spare = None;
         // Each guard ends when its own socket is closed.
         while !matches!(wait(WaitOptions::empty()), Err(Errno::CHILD)) {}
         if let Some(group) = group {
@@ -107,30 +99,9 @@ impl ForkServer {
     }
 
     /// The files of the next command; `None` if there will be none.
-    fn next(&mut self) -> Option<Files> {
-        loop {
-            while !self.is_called() {}
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
-            let mut with = RecvAncillaryBuffer::new(&mut space);
-            let mut byte = [0];
-            let control = self.control.as_ref()?;
-            let got = recvmsg(control, &mut [IoSliceMut::new(&mut byte)], &mut with, RecvFlags::CMSG_CLOEXEC);
-            match got {
-                Err(Errno::INTR) => {}
-                Err(_) => return None,
-                Ok(got) if got.bytes == 0 => return None,
-                Ok(_) => {
-                    let files = with.drain().filter_map(|message| match message {
-                        RecvAncillaryMessage::ScmRights(files) => Some(files),
-                        _ => None,
-                    });
-                    let files: Vec<_> = files.flatten().collect();
-                    if let Ok(files) = Files::try_from(files) {
-                        return Some(files);
-                    }
-                }
-            }
-        }
+    fn next(&mut self) -> Option<CommandFiles> {
+        while !self.is_called() {}
+        handing::receive(self.control.as_ref()?)
     }
 
     /// Waits for a message or a guard's end. True if there is a message.
@@ -148,28 +119,73 @@ impl ForkServer {
         ready.first() == Some(&true)
     }
 
-    /// Reads a command and forks its guard.
-    fn begin(&mut self, files: Files) -> io::Result<()> {
-        let [stdin, stdout, stderr, life] = files;
-        let mut life = UnixStream::from(life);
-        let words = message::read(&mut life)?;
-        match self.enter(&words).and_then(|()| fork()) {
+    /// Reads a command and gives it a guard.
+    fn begin(&mut self, files: CommandFiles) -> io::Result<()> {
+        let order = message::read(&files.life)?;
+        let words = message::decode(&order)?;
+        if let Err(error) = self.enter(&words) {
+            return refuse(files, &words, &error);
+        }
+        // The rules of the spare one have no terminal in them.
+        let spare = self.spare.take_if(|_| !isatty(&files.stdio[0]));
+        let spare = spare.filter(|spare| spare.version == self.version());
+        if spare.is_some_and(|spare| spare.give(&files, &order).is_ok()) {
+            drop(files);
+        } else {
+            self.fork_guard(files, words)?;
+        }
+        if self.spare.is_none() {
+            self.fork_spare();
+        }
+        Ok(())
+    }
+
+    fn fork_guard(&mut self, files: CommandFiles, words: CommandWords) -> io::Result<()> {
+        match fork() {
+            Ok(Fork::Parent(pid)) => self.guards.extend(Pid::from_raw(pid).and_then(handle)),
+            Ok(Fork::Child) => {
+                self.leave();
+                let thread = || self.thread(isatty(rustix::stdio::stdin()));
+                let guard = CommandGuard { words, life: files.life };
+                let code = command_guard::stand_alone().map(|()| guard.run(files.stdio, thread));
+                std::process::exit(code.unwrap_or(NOT_STARTED).into())
+            }
+            Err(error) => return refuse(files, &words, &error),
+        }
+        Ok(())
+    }
+
+    /// The next command waits for a fork if this fails.
+    fn fork_spare(&mut self) {
+        let Ok((ours, theirs)) = UnixStream::pair() else { return };
+        match fork() {
             Ok(Fork::Parent(pid)) => {
                 self.guards.extend(Pid::from_raw(pid).and_then(handle));
-                Ok(())
+                self.spare = Some(Spare { socket: ours, version: self.version() });
             }
             Ok(Fork::Child) => {
-                self.control = None;
-                self.guards.clear();
-                let sandbox = self.sandbox.as_ref().filter(|_| words.plan.is_some());
-                let guard = CommandGuard { words, sandbox, life };
-                std::process::exit(guard.run([stdin, stdout, stderr]).into())
+                drop(ours);
+                self.leave();
+                let code = spare::stand_by(theirs, self.sandbox.as_ref());
+                std::process::exit(code.unwrap_or(NOT_STARTED).into())
             }
-            Err(error) => {
-                rustix::io::write(&stderr, words.not_started(&error).as_bytes())?;
-                life.write_all(&[0, 0, 0, 0, NOT_STARTED])
-            }
+            Err(_) => {}
         }
+    }
+
+    /// Closes what a guard must not have.
+    fn leave(&mut self) {
+        self.control = None;
+        self.guards.clear();
+        self.spare = None;
+    }
+
+    fn version(&self) -> Option<u64> {
+        self.sandbox.as_ref().map(Entered::version)
+    }
+
+    fn thread(&self, has_terminal: bool) -> io::Result<Option<ConfinedThread>> {
+        self.sandbox.as_ref().map(|sandbox| sandbox.thread(has_terminal)).transpose()
     }
 
     /// Brings the sandbox up to date with what is closed now.
@@ -182,85 +198,8 @@ impl ForkServer {
     }
 }
 
-/// The guard of one command.
-struct CommandGuard<'s> {
-    words: CommandWords,
-    sandbox: Option<&'s Entered>,
-    life: UnixStream,
-}
-
-impl CommandGuard<'_> {
-    fn run(mut self, files: [OwnedFd; 3]) -> u8 {
-        let code = self.stand(files).unwrap_or_else(|error| {
-            say(&self.words.not_started(&error));
-            NOT_STARTED
-        });
-        // If Tectum is gone, nobody needs it.
-        let _ = self.life.write_all(&[code]);
-        code
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the guard exists to start this one program and to end all it starts"
-    )]
-    fn stand(&mut self, [stdin, stdout, stderr]: [OwnedFd; 3]) -> io::Result<u8> {
-        // As in a guard of its own: a session that no terminal of others reaches, and all orphans.
-        let _ = setsid();
-        #[cfg(target_os = "linux")]
-        rustix::process::set_child_subreaper(Some(getpid()))?;
-        self.life.write_all(&std::process::id().to_le_bytes())?;
-        rustix::stdio::dup2_stdin(&stdin)?;
-        rustix::stdio::dup2_stdout(&stdout)?;
-        rustix::stdio::dup2_stderr(&stderr)?;
-        drop((stdin, stdout, stderr));
-        let terminal = terminal::take();
-        let CommandWords { program, args, directory, variables, mark, .. } = &self.words;
-        let mut command = Command::new(program);
-        command.args(args).current_dir(directory).process_group(0).env_clear();
-        command.envs(variables.iter().map(|(name, value)| (name, value)));
-        let mut guarded = Guarded::start(&mut command, terminal, |command| match self.sandbox {
-            Some(sandbox) => sandbox.spawn(command),
-            None => command.spawn(),
-        })?;
-        let handle = handle(guarded.pid);
-        while guarded.status.is_none() && !self.is_asked_to_end(handle.as_ref(), LOOK) {
-            guarded.reap();
-        }
-        guarded.reap();
-        guarded.terminate();
-        let until = Instant::now() + GRACE;
-        while guarded.status.is_none() && Instant::now() < until {
-            let left = until.saturating_duration_since(Instant::now()).min(LOOK);
-            let _ = match &handle {
-                Some(handle) => poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timespec(left))),
-                None => poll(&mut [], Some(&timespec(left))),
-            };
-            guarded.reap();
-        }
-        Ok(guarded.clear(&mark.to_string_lossy()))
-    }
-
-    /// Waits for the command's end or a wish. True if Tectum closed its end of the socket, or is gone.
-    fn is_asked_to_end(&self, command: Option<&OwnedFd>, longest: Duration) -> bool {
-        let command = command.map(|command| PollFd::new(command, PollFlags::IN));
-        let mut watched = vec![PollFd::new(&self.life, PollFlags::IN)];
-        watched.extend(command);
-        poll(&mut watched, Some(&timespec(longest))).is_ok() && !watched[0].revents().is_empty()
-    }
-}
-
-/// A handle of a child of ours, which can be watched.
-fn handle(child: Pid) -> Option<OwnedFd> {
-    #[cfg(target_os = "linux")]
-    return rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty()).ok();
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = child;
-        None
-    }
-}
-
-fn timespec(time: Duration) -> Timespec {
-    Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
+/// Tells Tectum, and whoever reads what the command would have said, that it was not started.
+fn refuse(mut files: CommandFiles, words: &CommandWords, error: &io::Error) -> io::Result<()> {
+    rustix::io::write(&files.stdio[2], words.not_started(error).as_bytes())?;
+    files.life.write_all(&[0, 0, 0, 0, NOT_STARTED])
 }

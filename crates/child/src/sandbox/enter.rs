@@ -4,10 +4,11 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::{Child, Command},
-    sync::OnceLock,
+    sync::{OnceLock, mpsc},
     thread,
 };
 
+use landlock::RulesetCreated;
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use seccompiler::BpfProgram;
 
@@ -36,6 +37,8 @@ pub(crate) struct Entered {
     writable: Vec<PathBuf>,
     mounts: Mounts,
     current: Option<Current>,
+    /// How many plans were looked up.
+    renewed: u64,
 }
 
 /// A plan whose paths were looked up.
@@ -58,7 +61,7 @@ impl Entered {
         let mut writable: Vec<PathBuf> =
             writable.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let mounts = Mounts::make(&mut writable);
-        Ok(Self { writable, mounts, current: None })
+        Ok(Self { writable, mounts, current: None, renewed: 0 })
     }
 
     /// Closes what a plan with the same writable paths closes, as it is on the disk now.
@@ -67,6 +70,7 @@ impl Entered {
             |known: &Current| known.asked == *plan && known.rules.listed.iter().all(Listed::is_current);
         if !self.current.as_ref().is_some_and(is_known) {
             self.current = Some(self.look_up(plan)?);
+            self.renewed += 1;
         }
         self.current.as_ref().map_or(Ok(()), |current| self.mounts.cover(&current.inside))
     }
@@ -82,38 +86,54 @@ impl Entered {
         Ok(Current { asked: asked.clone(), inside, plan, rules, filter })
     }
 
-    /// Starts a command within it, from a thread that confines itself: the guard stays as it is.
-    pub(crate) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+    /// A thread that confines itself and then starts one command: the guard stays as it is. A command with
+    /// a terminal, which is standard input then, has a rule for it that no other command may have.
+    pub(crate) fn thread(&self, has_terminal: bool) -> io::Result<ConfinedThread> {
         let current = self.current.as_ref().ok_or_else(|| io::Error::other("there is no plan"))?;
-        let start = || {
-            current.restrict_this_thread()?;
-            command.spawn()
-        };
-        thread::scope(|scope| {
-            let started = thread::Builder::new().name("sandbox".into()).spawn_scoped(scope, start)?;
-            started.join().unwrap_or_else(|_| Err(io::Error::other("the start was broken off")))
-        })
+        let rules =
+            if has_terminal { rules::rules(&current.plan)?.set } else { current.rules.set.try_clone()? };
+        let filter = current.filter.clone();
+        let (command, given) = mpsc::channel::<Command>();
+        let (answer, started) = mpsc::channel();
+        thread::Builder::new().name("sandbox".into()).spawn(move || {
+            let entered = restrict_this_thread(rules, &filter);
+            let Ok(mut command) = given.recv() else { return };
+            let _ = answer.send(entered.and_then(|()| command.spawn()));
+        })?;
+        Ok(ConfinedThread { command, started })
+    }
+
+    /// Another number than before means that threads made before are held to an older plan.
+    pub(crate) fn version(&self) -> u64 {
+        self.renewed
     }
 }
 
-impl Current {
-    fn restrict_this_thread(&self) -> io::Result<()> {
-        // A command with a terminal has a rule for it that no other command may have.
-        let rules = if rustix::termios::isatty(rustix::stdio::stdin()) {
-            rules::rules(&self.plan)?.set
-        } else {
-            self.rules.set.try_clone()?
-        };
-        let mut kept = capabilities(None)?;
-        kept.effective &= KEPT;
-        kept.permitted &= KEPT;
-        kept.inheritable = CapabilitySet::empty();
-        set_capabilities(None, kept)?;
-        // This also forbids that a program gains what its user has not (`no_new_privs`), which keeps
-        // these capabilities from coming back.
-        rules::enter(rules)?;
-        seccompiler::apply_filter(&self.filter).map_err(io::Error::other)
+/// A thread within the sandbox that waits for its command.
+#[derive(Debug)]
+pub(crate) struct ConfinedThread {
+    command: mpsc::Sender<Command>,
+    started: mpsc::Receiver<io::Result<Child>>,
+}
+
+impl ConfinedThread {
+    pub(crate) fn spawn(self, command: Command) -> io::Result<Child> {
+        let broken_off = || io::Error::other("the start was broken off");
+        self.command.send(command).map_err(|_| broken_off())?;
+        self.started.recv().map_err(|_| broken_off())?
     }
+}
+
+fn restrict_this_thread(rules: RulesetCreated, filter: &BpfProgram) -> io::Result<()> {
+    let mut kept = capabilities(None)?;
+    kept.effective &= KEPT;
+    kept.permitted &= KEPT;
+    kept.inheritable = CapabilitySet::empty();
+    set_capabilities(None, kept)?;
+    // This also forbids that a program gains what its user has not (`no_new_privs`), which keeps
+    // these capabilities from coming back.
+    rules::enter(rules)?;
+    seccompiler::apply_filter(filter).map_err(io::Error::other)
 }
 
 /// Whether this kernel can hold files, found out once.

@@ -21,8 +21,22 @@ impl Entered {
         match *self {}
     }
 
-    pub(crate) fn spawn(&self, _: &mut Command) -> io::Result<Child> {
+    pub(crate) fn thread(&self, _: bool) -> io::Result<ConfinedThread> {
         match *self {}
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        match *self {}
+    }
+}
+
+/// A thread within the sandbox; there is none.
+#[derive(Debug)]
+pub(crate) enum ConfinedThread {}
+
+impl ConfinedThread {
+    pub(crate) fn spawn(self, _: Command) -> io::Result<Child> {
+        match self {}
     }
 }
 

@@ -25,7 +25,10 @@ mod scratch;
 
 use std::io;
 
-pub(crate) use self::{enter::Entered, scratch::Abandoned};
+pub(crate) use self::{
+    enter::{ConfinedThread, Entered},
+    scratch::Abandoned,
+};
 pub use self::{
     plan::{CLOSED_AT_HOME, CLOSED_ON_MACHINE, SandboxPlan},
     scratch::Scratch,

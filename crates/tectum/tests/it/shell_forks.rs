@@ -52,6 +52,13 @@ fn server(client: &Stdin) -> u32 {
     }
 }
 
+/// The guards of commands: the one that waits for the next command has no child.
+fn guards(server: u32) -> Vec<u32> {
+    let mut guards = children(server, "guard --forks");
+    guards.retain(|guard| !children(*guard, "").is_empty());
+    guards
+}
+
 /// The number of processes that sleep for this long.
 fn alive(word: &str) -> usize {
     let all = fs::read_dir("/proc").expect("readable").flatten();
@@ -133,7 +140,7 @@ fn a_killed_server_is_replaced_and_its_commands_go_on() {
     // The server is killed when it has forked the guard.
     let first = server(&client);
     let guard = loop {
-        match children(first, "guard --forks")[..] {
+        match guards(first)[..] {
             [guard] => break guard,
             _ => std::thread::sleep(std::time::Duration::from_millis(10)),
         }
@@ -158,7 +165,7 @@ fn what_a_killed_guard_leaves_ends_all_the_same() {
     while alive(&word) < 2 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    children(server(&client), "guard --forks").into_iter().for_each(end);
+    guards(server(&client)).into_iter().for_each(end);
     let ended = client.call("shell_poll", json!({"session": session, "yield_ms": 600_000}));
     assert!(text(&ended).contains("EXIT CODE: 137"), "{ended}");
     assert_eq!(alive(&word), 0);
@@ -182,7 +189,7 @@ fn nothing_survives_in_the_control_group() {
     while alive(&word) == 0 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    let guard = children(server, "guard --forks");
+    let guard = guards(server);
     // Neither of the two who would look for it gets the time to.
     end(client.child.id());
     guard.into_iter().for_each(end);
@@ -210,6 +217,33 @@ async fn an_order_longer_than_a_socket_takes_at_once_arrives_whole() {
     child.stdout.read_to_string(&mut said).await.expect("readable");
     assert_eq!(said, "5 120000 120000\n");
     assert_eq!(child.life.ended().await.code(), Some(0));
+}
+
+/// The guard that waits for the next command may be killed, stopped and left behind like any process.
+#[test]
+fn a_spare_guard_that_is_gone_is_done_without_and_none_outlives_tectum() {
+    let rig = rig();
+    let mut client = rig.stdio();
+    let spare = |server: u32| loop {
+        let guards = children(server, "guard --forks");
+        match guards.iter().find(|guard| children(**guard, "").is_empty()) {
+            Some(spare) => break *spare,
+            None => std::thread::sleep(std::time::Duration::from_millis(10)),
+        }
+    };
+    for _ in 0..3 {
+        assert_eq!(run(&mut client, "cat a.txt"), "STDOUT:\nhello\nEXIT CODE: 0");
+        end(spare(server(&client)));
+    }
+    assert_eq!(run(&mut client, "cat a.txt"), "STDOUT:\nhello\nEXIT CODE: 0");
+    // What it entered beforehand is no longer what holds.
+    fs::write(rig.project().join("sub/.env"), SECRET).expect("written");
+    assert!(!run(&mut client, "cat sub/.env").contains(SECRET));
+    let last = spare(server(&client));
+    end(client.child.id());
+    while Path::new(&format!("/proc/{last}/exe")).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
 }
 
 /// A server is killed after it was handed a command and before it forked a guard: the next one gets it.
