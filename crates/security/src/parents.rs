@@ -1,6 +1,7 @@
-//! Folders made on the way to a new name, and taken away again when it comes to nothing.
+//! Folders made on the way to a new name, and taken away again when it comes to nothing, or later by whoever
+//! takes that name back.
 
-use std::{ffi::OsString, io};
+use std::{ffi::OsString, io, path::Path};
 
 use rustix::{
     fd::OwnedFd,
@@ -9,7 +10,7 @@ use rustix::{
 };
 
 use crate::{
-    Durability,
+    Durability, SafePath,
     tree::{MAX_DEPTH, open_child, too_deep},
 };
 
@@ -59,5 +60,40 @@ impl Made {
         for (folder, name) in self.0.iter().rev() {
             let _ = rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR);
         }
+    }
+}
+
+impl SafePath {
+    /// The number of folders on the way to this name that were not there when it was opened.
+    pub fn missing_folders(&self) -> usize {
+        self.place.parent.as_ref().map_or(0, |parent| parent.missing.len())
+    }
+
+    /// The name of the folder so many steps above this name; 0 is the one it is in. Never the root's.
+    pub fn folder_above(&self, steps: usize) -> Option<String> {
+        self.on_the_way(steps).map(|folder| self.spelled(folder))
+    }
+
+    /// Removes that folder if it is empty. False if it stays.
+    pub fn remove_folder_above(&self, steps: usize, durability: Durability) -> bool {
+        let remove = || {
+            let folder = self.on_the_way(steps)?;
+            let (above, name) = (folder.parent()?, folder.file_name()?);
+            if self.changeable().is_err() || self.hides(above, name) {
+                return None;
+            }
+            let above = self.folder(above).ok()?;
+            rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR).ok()?;
+            if durability == Durability::Full {
+                // It is gone already; at worst an empty folder is back after the power failed.
+                let _ = rustix::fs::fsync(&above);
+            }
+            Some(())
+        };
+        remove().is_some()
+    }
+
+    fn on_the_way(&self, steps: usize) -> Option<&Path> {
+        self.place.real.ancestors().skip(1).nth(steps).filter(|folder| folder.file_name().is_some())
     }
 }

@@ -294,7 +294,7 @@ impl SafePath {
         })
     }
 
-    fn folder(&self, folder: &Path) -> Result<OwnedFd, Errno> {
+    pub(crate) fn folder(&self, folder: &Path) -> Result<OwnedFd, Errno> {
         beneath::open(self.root.dir.as_fd(), folder, OFlags::RDONLY | OFlags::DIRECTORY, Follow::No)
     }
 }

@@ -7,7 +7,7 @@ use tectum::{
     approval::Decided,
     core::CallId,
     replay,
-    tools::edit::{UNDO_CALLS, UNDO_MOVE},
+    tools::edit::{UNDO_CALLS, UNDO_FOLDERS, UNDO_MOVE},
 };
 use tectum_journal::{Ending, Entry};
 use tokio::runtime::Builder;
@@ -28,8 +28,8 @@ const MOST_WHAT: usize = 60;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without --yes nothing is changed: it shows what would become of each file. A file goes back to what it
-was before the session's first change of it, and a moved folder gets its name back. A file that somebody
-else changed since stays as it is. What commands and servers did is not undone, because only edits keep
+was before the session's first change of it, a moved folder gets its name back, and folders that the
+session made go where they are empty then. A file that somebody else changed since stays as it is. What commands and servers did is not undone, because only edits keep
 what was there before; each such call is named.
 
 Examples:
@@ -57,19 +57,22 @@ impl UndoSession {
         drop(index);
         let house = tectum::build_to_undo(&record.config, self.yes)?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let undone = runtime.block_on(take_back(&house, &ids, !self.yes))?;
+        let mut undone = runtime.block_on(take_back(&house, &ids, !self.yes))?;
+        let directory = format!("{}/", record.directory());
+        undone.folders.iter_mut().for_each(|folder| *folder = folder.replacen(&directory, "", 1));
         let left = not_undone(entries.iter().filter(|entry| ids.contains(&entry.id)), &undone);
         if screen.json {
             screen.print_json(&json!({
                 "session": row.session,
                 "report": undone.report,
+                "folders": undone.folders,
                 "moves": undone.moves.iter().map(MoveBack::data).collect::<Vec<Value>>(),
                 "not_undone": left.iter().map(NotUndone::data).collect::<Vec<Value>>(),
             }))?;
         } else {
             let told = self.told(&row.session, &undone, &left, screen);
             // Names are those of the project, as everywhere.
-            screen.print(&told.replace(&format!("{}/", record.directory()), ""))?;
+            screen.print(&told.replace(&directory, ""))?;
         }
         let refused = files(&undone.report).any(|file| file["fate"] == "refused")
             || undone.moves.iter().any(|back| back.refused.is_some());
@@ -119,6 +122,12 @@ impl UndoSession {
                 (None, false) => line("move back", Colour::Green, &format!("{from} to {to}")),
             }
         }
+        for folder in &undone.folders {
+            match self.yes {
+                true => line("removed", Colour::Yellow, folder),
+                false => line("remove", Colour::Yellow, &format!("{folder} (if it is empty then)")),
+            }
+        }
         for NotUndone { what, why, .. } in left {
             line("not undone", Colour::Yellow, &format!("{what}: {why}"));
         }
@@ -146,6 +155,8 @@ pub(super) struct Undone {
     report: Value,
     /// The folders that were moved back afterwards.
     moves: Vec<MoveBack>,
+    /// The folders that were taken away, or that would be if they are empty then.
+    folders: Vec<String>,
 }
 
 impl Undone {
@@ -198,7 +209,17 @@ pub(super) async fn take_back(house: &Tectum, calls: &[String], dry_run: bool) -
         }
         moves.push(back);
     }
-    Ok(Undone { report, moves })
+    let mut folders = report["folders"].clone();
+    // Last of all: a folder that was moved back may be empty now.
+    if !dry_run && folders.as_array().is_some_and(|folders| !folders.is_empty()) {
+        folders = made(house, UNDO_FOLDERS, &json!({ "calls": calls })).await??["folders"].take();
+    }
+    let folders: Vec<String> = serde_json::from_value(folders).unwrap_or_default();
+    // A folder that is gone is not moved again: its files bring it back under its last name.
+    for back in moves.iter_mut().filter(|back| folders.contains(&format!("{}/", back.to))) {
+        back.undo = None;
+    }
+    Ok(Undone { report, moves, folders })
 }
 
 /// One call of the tools that undo, and what it says as data.

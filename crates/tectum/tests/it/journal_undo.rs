@@ -55,7 +55,9 @@ fn a_session_is_taken_back_after_a_look() {
         (rig.read("a.txt"), rig.read("gone.txt"), rig.read("old.txt")),
         ("one\n".into(), "gone\n".into(), "moved\n".into())
     );
-    assert!(!rig.project().join("moved.txt").exists() && !rig.project().join("new/made.txt").exists());
+    assert!(!rig.project().join("moved.txt").exists());
+    assert!(!rig.project().join("new").exists(), "the folder was made for the file");
+    assert_eq!(done.json()["folders"], json!(["new/"]));
 
     // It was one change, which can be taken back as any other.
     let call = done.json()["report"]["undo"].as_str().expect("an id").to_owned();
@@ -109,6 +111,49 @@ fn only_what_came_after_a_call_is_taken_back() {
     assert_eq!(rig.read("a.txt"), "two\n");
     let said = undo(&rig, &["--since", "c-0000000000000000"]);
     assert_eq!(said.code, 4, "{}", said.err);
+}
+
+#[test]
+fn folders_that_the_session_made_go_where_nothing_else_is_in_them() {
+    let rig = Rig::with(&[("old.txt", "old\n"), ("own/keep.txt", "keep\n")]);
+    std::fs::create_dir(rig.project().join("empty")).expect("made");
+    let mut client = rig.stdio();
+    client.call("write_file", json!({"path": "one/two/a.txt", "content": "a\n"}));
+    client.call("write_file", json!({"path": "one/three/b.txt", "content": "b\n"}));
+    // Of these nothing is left, and somebody puts a file of their own into the others.
+    client.call("write_file", json!({"path": "gone/c.txt", "content": "c\n"}));
+    client.call("delete_file", json!({"path": "gone/c.txt"}));
+    client.call("write_file", json!({"path": "shared/deep/d.txt", "content": "d\n"}));
+    client.call("move_file", json!({"source": "old.txt", "destination": "far/away/old.txt"}));
+    client.call("write_file", json!({"path": "moved/e.txt", "content": "e\n"}));
+    client.call("move_file", json!({"source": "moved", "destination": "place/other"}));
+    client.call("write_file", json!({"path": "empty/f.txt", "content": "f\n"}));
+    client.call("write_file", json!({"path": "own/g.txt", "content": "g\n"}));
+    client.close();
+    rig.write("shared/mine.txt", "mine\n");
+    let look = undo(&rig, &[]);
+    assert!(look.out.contains("remove      one/two/ (if it is empty then)"), "{}", look.out);
+    assert!(rig.project().join("one/two/a.txt").exists(), "a look changes nothing");
+    let done = undo(&rig, &["--yes"]);
+    assert_eq!(done.code, 0, "{} {}", done.out, done.err);
+    let mut left: Vec<String> = std::fs::read_dir(rig.project())
+        .expect("readable")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+        .collect();
+    left.sort();
+    assert_eq!(left, ["empty", "old.txt", "own", "shared"], "{}", done.out);
+    assert_eq!((rig.read("shared/mine.txt"), rig.read("own/keep.txt")), ("mine\n".into(), "keep\n".into()));
+    assert!(!rig.project().join("shared/deep").exists(), "{}", done.out);
+    for words in ["removed     one/\n", "removed     far/away/\n", "removed     moved/\n"] {
+        assert!(done.out.contains(words), "{words}: {}", done.out);
+    }
+    // What it says brings the files back, with their folders.
+    let calls: Vec<&str> = done.out.split("call_id=").skip(1).map(|rest| &rest[..18]).collect();
+    for call in calls {
+        let said = Said::from(rig.run(&["call", "undo_edit", &format!("call_id={call}")]));
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    assert_eq!((rig.read("one/two/a.txt"), rig.read("place/other/e.txt")), ("a\n".into(), "e\n".into()));
 }
 
 #[test]

@@ -96,13 +96,15 @@ fn record(
         Some(image) => Left::Revision(revision(&image.bytes)),
         None => source.identity().map_or(Left::Anything, |(device, inode)| Left::Object(device, inode)),
     };
-    let moved = UndoStep { path: full_name(destination), was: Was::Elsewhere(full_name(source)), left };
+    let (path, made) = (full_name(destination), destination.missing_folders());
+    let moved = UndoStep { path, was: Was::Elsewhere(full_name(source)), left, made };
     if standing.is_none() {
         return Ok(Some(Record { steps: vec![moved] }));
     }
     let replaced = image(destination, standing)?;
     Ok(replaced.map(|image| {
-        let replaced = UndoStep { path: full_name(destination), was: Was::File(image), left: Left::Anything };
+        let (path, was) = (full_name(destination), Was::File(image));
+        let replaced = UndoStep { path, was, left: Left::Anything, made: 0 };
         Record { steps: vec![moved, replaced] }
     }))
 }

@@ -146,7 +146,8 @@ impl Pen {
         ctx.begin_change()?;
         let (mut changes, mut steps) = (Vec::new(), Vec::new());
         for (slot, Intent { change, left }) in batch.slots().iter().zip(intents) {
-            steps.push(UndoStep { path: full_name(slot.path()), was: was(slot), left });
+            let made = slot.path().missing_folders();
+            steps.push(UndoStep { path: full_name(slot.path()), was: was(slot), left, made });
             changes.push(change);
         }
         let changed: Vec<PathBuf> = batch.slots().iter().map(|slot| slot.path().absolute()).collect();

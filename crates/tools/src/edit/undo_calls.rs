@@ -13,6 +13,7 @@ use tectum_native::{NativeSet, NativeTool};
 
 use super::{
     pen::{Intent, Pen, Undo, closing, was},
+    undo_folders::{self, undo_folders},
     undo_images::{Images, Records},
     undo_moves::{Changes, WholeMove, undo_move},
     undo_record::{Image, Left, Record, UndoStep, Was},
@@ -48,11 +49,11 @@ fn tools(images: Images) -> NativeSet {
             Wants { subject: Subject::None, paths }
         }
     };
-    let moves = undo_move(images.clone());
+    let (moves, folders) = (undo_move(images.clone()), undo_folders(images.clone()));
     let tool = NativeTool::row(card, "Undo the changes of these calls.", wants, move |ctx, args| {
         run(&images, ctx, &args)
     });
-    NativeSet::new(vec![tool, moves])
+    NativeSet::new(vec![tool, moves, folders])
 }
 
 /// The calls whose changes are taken back.
@@ -73,6 +74,8 @@ pub struct Report {
     pub files: Vec<FileReport>,
     /// The things that were moved as a whole, the last move first: each is taken back by a call of its own, afterwards.
     pub moves: Vec<WholeMove>,
+    /// The folders that the calls made. Those that are empty then are taken away by a call of their own, after the moves.
+    pub folders: Vec<String>,
     /// The calls whose changes are known.
     pub calls: Vec<String>,
     /// True when nothing was written.
@@ -181,7 +184,9 @@ fn stands(now: Option<&Image<'_>>, left: &Left) -> bool {
 }
 
 fn run(images: &Images, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, Fault> {
-    let Changes { files: changes, moves: whole, covered, calls } = Changes::of(images.records(&args.calls));
+    let records = images.records(&args.calls);
+    let folders = undo_folders::names(records.iter().flat_map(|(_, record)| &record.steps));
+    let Changes { files: changes, moves: whole, covered, calls } = Changes::of(records);
     let names = files(&changes);
     if names.len() != ctx.grants.paths().len() {
         return Err(Fault::conflict("the record of a change was replaced while the call was prepared"));
@@ -214,7 +219,8 @@ fn run(images: &Images, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, 
             format!("call {call} moved something else to this name later; undo that first, then try again");
         FileReport { path, fate: Fate::Refused, calls: 1, why }
     }));
-    let report = Report { files, moves: whole, calls, dry_run: args.dry_run, undo };
+    let folders = folders.into_iter().collect();
+    let report = Report { files, moves: whole, folders, calls, dry_run: args.dry_run, undo };
     let count = |fate: Fate| report.files.iter().filter(|file| file.fate == fate).count();
     let text = format!(
         "{} restored, {} deleted, {} unchanged, {} refused\n{}",

@@ -12,6 +12,7 @@ use tectum_native::NativeTool;
 
 use super::{
     pen::{Intent, Pen, Undo, closing, unconfirmed},
+    undo_folders::remove_empty,
     undo_record::{Left, Record, UndoStep, Was},
 };
 use crate::{cards::CHANGES, text::revision};
@@ -31,7 +32,7 @@ struct Args {
 pub(super) struct Output {
     /// The files that are as they were before the change.
     restored: Vec<String>,
-    /// The files the change had made, now gone.
+    /// The files and folders the change had made, now gone.
     deleted: Vec<String>,
     /// What undo_edit takes to undo this; absent when it cannot be undone.
     #[schemars(with = "Option<String>")]
@@ -108,6 +109,8 @@ fn put_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
         return Err(undone());
     }
     let (mut restored, mut deleted, mut intents) = (Vec::new(), Vec::new(), Vec::new());
+    let made: Vec<(&SafePath, usize)> =
+        files.iter().copied().zip(record.steps.iter().map(|step| step.made)).collect();
     for (slot, step) in batch.slots().iter().zip(record.steps) {
         let name = slot.path().name();
         refuse_changed(&name, slot.current(), &step.left)?;
@@ -123,6 +126,7 @@ fn put_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
         });
     }
     let undo = pen.commit(ctx, batch, intents)?;
+    deleted.extend(remove_empty(pen, made));
     Ok(Output { restored, deleted, undo })
 }
 
@@ -139,6 +143,7 @@ pub(super) fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Out
                 path: from.clone(),
                 was: Was::Elsewhere(moved.path.clone()),
                 left: moved.left.clone(),
+                made: back.missing_folders(),
             };
             Some(Record { steps: vec![again] })
         }
@@ -158,7 +163,8 @@ pub(super) fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Out
         batch.commit(vec![again], pen.durability).map_err(|error| half_undone(error, there, back))?;
         restored.push(there.name());
     }
-    Ok((Output { restored, deleted: Vec::new(), undo }, unconfirmed(&settled)))
+    let deleted = remove_empty(pen, vec![(there, moved.made)]);
+    Ok((Output { restored, deleted, undo }, unconfirmed(&settled)))
 }
 
 /// Refuses to move back what is not there any more, and to where something else stands.

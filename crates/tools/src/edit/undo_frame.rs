@@ -18,6 +18,13 @@ struct StepHead {
     image: Option<(u64, u32)>,
     from: Option<String>,
     left: Left,
+    #[serde(default, skip_serializing_if = "is_none")]
+    made: usize,
+}
+
+/// Most calls make no folder, and a record without a word about them was written before they were counted.
+fn is_none(made: &usize) -> bool {
+    *made == 0
 }
 
 /// The key of a call's record.
@@ -45,7 +52,7 @@ fn head(step: &UndoStep<'_>) -> StepHead {
         Was::File(image) => (Some((image.bytes.len() as u64, image.mode)), None),
         Was::Elsewhere(from) => (None, Some(from.clone())),
     };
-    StepHead { path: step.path.clone(), image, from, left: step.left.clone() }
+    StepHead { path: step.path.clone(), image, from, left: step.left.clone(), made: step.made }
 }
 
 /// The record that these bytes are.
@@ -54,7 +61,7 @@ pub(super) fn decode(payload: &[u8]) -> Option<Record<'static>> {
     let heads: Vec<StepHead> = serde_json::from_slice(&payload[..line]).ok()?;
     let mut images = &payload[line + 1..];
     let mut steps = Vec::new();
-    for StepHead { path, image, from, left } in heads {
+    for StepHead { path, image, from, left, made } in heads {
         let was = match (image, from) {
             (Some((length, mode)), _) => {
                 let (bytes, rest) = images.split_at_checked(usize::try_from(length).ok()?)?;
@@ -64,7 +71,7 @@ pub(super) fn decode(payload: &[u8]) -> Option<Record<'static>> {
             (None, Some(from)) => Was::Elsewhere(from),
             (None, None) => Was::Nothing,
         };
-        steps.push(UndoStep { path, was, left });
+        steps.push(UndoStep { path, was, left, made });
     }
     Some(Record { steps })
 }

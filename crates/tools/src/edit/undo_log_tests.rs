@@ -9,7 +9,7 @@ use crate::edit::undo_record::{Image, Left, UndoStep, Was};
 
 fn record(bytes: &[u8]) -> Record<'_> {
     let was = Was::File(Image { bytes: bytes.into(), mode: 0o644 });
-    Record { steps: vec![UndoStep { path: "/p/a".into(), was, left: Left::Nothing }] }
+    Record { steps: vec![UndoStep { path: "/p/a".into(), was, left: Left::Nothing, made: 0 }] }
 }
 
 /// Keeps a record under a new call.

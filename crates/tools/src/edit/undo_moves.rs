@@ -80,7 +80,7 @@ impl Changes {
 
 /// The move that these steps are, unless it is one of a file whose content can be compared.
 fn whole_move(call: CallId, steps: &[UndoStep<'_>], later: &[WholeMove]) -> Option<WholeMove> {
-    let UndoStep { path: to, was: Was::Elsewhere(from), left: Left::Object(..) | Left::Anything } =
+    let UndoStep { path: to, was: Was::Elsewhere(from), left: Left::Object(..) | Left::Anything, .. } =
         steps.first()?
     else {
         return None;

@@ -22,6 +22,8 @@ pub(super) struct UndoStep<'a> {
     pub(super) path: String,
     pub(super) was: Was<'a>,
     pub(super) left: Left,
+    /// How many folders on the way to it the call made.
+    pub(super) made: usize,
 }
 
 /// The content before the call.
@@ -71,7 +73,7 @@ impl Record<'_> {
                 Was::File(image) => Was::File(image.into_owned()),
                 Was::Elsewhere(from) => Was::Elsewhere(from),
             };
-            UndoStep { path: step.path, was, left: step.left }
+            UndoStep { path: step.path, was, left: step.left, made: step.made }
         };
         Record { steps: self.steps.into_iter().map(own).collect() }
     }

@@ -8,7 +8,7 @@ use super::{
 };
 
 fn record(bytes: &[u8]) -> Record<'_> {
-    let step = |was, left| UndoStep { path: "/p/ä\n.txt".into(), was, left };
+    let step = |was, left| UndoStep { path: "/p/ä\n.txt".into(), was, left, made: 2 };
     let file = |bytes, mode| Was::File(Image { bytes: Cow::Borrowed(bytes), mode });
     Record {
         steps: vec![
