@@ -1,9 +1,11 @@
 //! A client's pipe carried on to the house that serves its project already: bytes, in both directions.
 //!
 //! What was passed on is looked at afterwards, while the other side works, for as much as another house
-//! would have to know to take the client over.
+//! would have to know to take the client over. That may be one in this process, or one that this relay
+//! joins: it hears what it has to know before anything else, and its answers to that are kept from the client.
 
 mod passed;
+mod taken_over;
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -17,10 +19,9 @@ use std::{
 use memchr::memrchr;
 use rustix::event::{PollFd, PollFlags, poll};
 
-pub(super) use self::passed::LostCall;
-use self::passed::Passed;
-pub use self::passed::TakenOver;
-use crate::wire::{backlog::Backlog, pipe};
+use self::passed::{Passed, house_id, request_id};
+pub use self::taken_over::TakenOver;
+use crate::wire::{backlog::Backlog, on_one_line, pipe};
 
 /// The bytes of one read.
 const CHUNK: usize = 64 * 1024;
@@ -39,11 +40,16 @@ pub enum Relayed {
     HouseEnded(Box<TakenOver>),
 }
 
-/// Carries the client on standard input and output to a house until one of them ends. It needs no runtime.
-pub fn relay(house: UnixStream) -> io::Result<Relayed> {
+/// Carries the client on standard input and output to a house until one of them ends. A client that another
+/// house left behind goes on where it was. It needs no runtime.
+pub fn relay(house: UnixStream, carried: Option<TakenOver>) -> io::Result<Relayed> {
     let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
-    Relay::new(input, pipe::own_stdout()?, house)?.run()
+    Relay::new(input, pipe::own_stdout()?, house, carried.unwrap_or_default())?.run()
 }
+
+/// The first bytes of a relay to a house: the number of the last question that its client was asked, whose
+/// answer may still come.
+pub(super) type FirstWord = [u8; 8];
 
 struct Relay {
     input: OwnedFd,
@@ -56,6 +62,8 @@ struct Relay {
     /// Set while the client has a part of a line that is longer.
     mid_line: bool,
     passed: Passed,
+    /// The ids of answers that the client had from another house.
+    unwanted: Vec<String>,
     /// Bytes of the client that no house got.
     unsent: Vec<u8>,
     client_left: bool,
@@ -64,17 +72,35 @@ struct Relay {
 }
 
 impl Relay {
-    fn new(input: OwnedFd, output: OwnedFd, house: UnixStream) -> io::Result<Self> {
+    fn new(input: OwnedFd, output: OwnedFd, house: UnixStream, carried: TakenOver) -> io::Result<Self> {
         house.set_nonblocking(true)?;
+        let (mut to_house, mut to_client) = (Backlog::default(), Backlog::default());
+        for mut message in carried.told() {
+            on_one_line(&mut message);
+            to_client.bytes.extend_from_slice(&message);
+            to_client.bytes.push(b'\n');
+        }
+        let TakenOver { known, last_question, input: again, .. } = carried;
+        let word: FirstWord = last_question.to_be_bytes();
+        to_house.bytes.extend_from_slice(&word);
+        for (_, line) in &known {
+            to_house.bytes.extend_from_slice(line);
+            to_house.bytes.push(b'\n');
+        }
+        to_house.bytes.extend_from_slice(&again);
+        let unwanted = known.iter().filter_map(|(_, line)| request_id(line)).collect();
+        let mut passed = Passed::after(known, last_question);
+        passed.by_client(&again);
         Ok(Self {
             input,
             output,
             house,
-            to_house: Backlog::default(),
-            to_client: Backlog::default(),
+            to_house,
+            to_client,
             held: Vec::new(),
             mid_line: false,
-            passed: Passed::default(),
+            passed,
+            unwanted,
             unsent: Vec::new(),
             client_left: false,
             house_heard_end: false,
@@ -186,14 +212,34 @@ impl Relay {
         let whole = memrchr(b'\n', bytes).map_or(0, |end| end + 1);
         let (lines, rest) = bytes.split_at(whole);
         if !lines.is_empty() {
-            self.to_client.bytes.append(&mut self.held);
-            self.to_client.bytes.extend_from_slice(lines);
+            if self.unwanted.is_empty() {
+                self.to_client.bytes.append(&mut self.held);
+                self.to_client.bytes.extend_from_slice(lines);
+            } else {
+                self.held.extend_from_slice(lines);
+                self.hand_over_wanted();
+            }
             self.mid_line = false;
         }
         self.held.extend_from_slice(rest);
         if self.mid_line || self.held.len() > MOST_HELD {
             self.mid_line = !self.held.is_empty() || self.mid_line;
             self.to_client.bytes.append(&mut self.held);
+        }
+    }
+
+    /// The same for what is held, without answers that the client had from another house.
+    fn hand_over_wanted(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let mut mid_line = self.mid_line;
+        for line in held.split_inclusive(|byte| *byte == b'\n') {
+            // The rest of a line that was passed on already is no beginning.
+            let answer = if mid_line { None } else { house_id(line).filter(|(_, question)| !question) };
+            mid_line = false;
+            match answer.and_then(|(id, _)| self.unwanted.iter().position(|unwanted| unwanted == id)) {
+                Some(at) => drop(self.unwanted.swap_remove(at)),
+                None => self.to_client.bytes.extend_from_slice(line),
+            }
         }
     }
 
@@ -240,11 +286,17 @@ mod tests {
     }
 
     fn played() -> Played {
+        taking_over(TakenOver::default())
+    }
+
+    fn taking_over(carried: TakenOver) -> Played {
+        let last_question = carried.last_question;
         let pair = || UnixStream::pair().expect("a pair");
         let ((client, ours), (house, theirs)) = (pair(), pair());
         ours.set_nonblocking(true).expect("set");
         let (input, output) = (ours.try_clone().expect("cloned").into(), ours.into());
-        let relay = std::thread::spawn(move || Relay::new(input, output, theirs)?.run());
+        let relay = std::thread::spawn(move || Relay::new(input, output, theirs, carried)?.run());
+        assert_eq!(received(&house, 8), last_question.to_be_bytes());
         Played { client, house, relay }
     }
 
@@ -278,6 +330,57 @@ mod tests {
         assert_eq!(received(&client, ANSWER.len()), ANSWER, "what was under way still comes");
         drop(house);
         assert!(matches!(relay.join().expect("ends").expect("works"), Relayed::ClientLeft));
+    }
+
+    /// The lines that are there until the other side says this one.
+    fn until(mut stream: impl io::BufRead, last: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        while lines.last().is_none_or(|line| line != last) {
+            let mut line = String::new();
+            assert!(stream.read_line(&mut line).expect("read") > 0, "no {last} after {lines:?}");
+            lines.push(line.trim_end().to_owned());
+        }
+        lines
+    }
+
+    #[test]
+    fn the_next_house_hears_what_the_last_one_knew_and_the_client_only_what_is_new() {
+        const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        const THERE: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+        const WELCOME: &str = r#"{"jsonrpc":"2.0","id":0,"result":{}}"#;
+        const QUESTION: &str = r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}"#;
+        let mut first = played();
+        let mut client = io::BufReader::new(first.client.try_clone().expect("cloned"));
+        writeln!(first.client, "{HELLO}").expect("written");
+        let mut house = io::BufReader::new(first.house.try_clone().expect("cloned"));
+        until(&mut house, HELLO);
+        writeln!(first.house, "{WELCOME}").expect("written");
+        writeln!(first.client, "{THERE}").expect("written");
+        writeln!(first.house, "{QUESTION}").expect("written");
+        first.client.write_all(CALL).expect("written");
+        until(&mut client, QUESTION);
+        writeln!(first.client, "{LIST}").expect("written");
+        until(&mut house, LIST);
+        drop(house);
+        let mut carried = first.carried();
+        assert_eq!((carried.known.len(), carried.last_question), (2, 7));
+        // It holds for as many houses as it takes.
+        for cut in [1, 9, 10_000] {
+            let mut next = taking_over(carried);
+            let heard = until(io::BufReader::new(&next.house), LIST);
+            assert_eq!(heard, [HELLO, THERE, LIST]);
+            let mut client = io::BufReader::new(next.client.try_clone().expect("cloned"));
+            let told = format!("{WELCOME}\n{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}}\n");
+            told.as_bytes().chunks(cut).for_each(|piece| next.house.write_all(piece).expect("written"));
+            let said = until(&mut client, r#"{"jsonrpc":"2.0","method":"notifications/x"}"#);
+            assert!(!said.iter().any(|line| line == WELCOME), "{said:?}");
+            let words = said.join("\n");
+            // The first one tells of what ended with the last house.
+            assert_eq!(words.contains(r#""requestId":7"#), cut == 1, "{said:?}");
+            assert_eq!(words.contains("ended before it answered"), cut == 1, "{said:?}");
+            carried = next.carried();
+        }
     }
 
     #[test]

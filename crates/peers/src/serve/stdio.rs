@@ -4,21 +4,21 @@
 //! answered with one write. Calls that cannot end at once run as tasks and come back through
 //! a queue.
 
-use std::{io, os::unix::net::UnixStream, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use tectum_core::{Fault, FaultKind, SessionId, Tectum};
-use tokio::sync::watch;
+use tectum_core::{SessionId, Tectum};
+use tokio::{io::AsyncReadExt as _, net, sync::watch};
 use tokio_util::{
     sync::CancellationToken,
     task::{AbortOnDropHandle, TaskTracker},
 };
 
-use super::{Delivery, Endpoint, Handled, TakenOver, Turns, answer, relay::LostCall};
+use super::{Delivery, Endpoint, Handled, TakenOver, Turns, relay::FirstWord};
 use crate::{
     client::{Bounds, Conversation, Notice, NoticeReader, Outbox, Queue, STDIO, ask_after, queue},
     federation::Federation,
     wire::{
-        Era, Line, Lines, MAX_MESSAGE,
+        Line, Lines, MAX_MESSAGE,
         backlog::Backlog,
         code, frame, on_one_line,
         pipe::{Input, Output, both_ways},
@@ -60,8 +60,11 @@ impl LineServer {
     }
 
     /// Serves the client of a relay, as a client of its own. What it began ends with it.
-    pub async fn relayed(&self, relay: UnixStream, stop: CancellationToken) -> io::Result<()> {
-        let (input, output) = both_ways(relay)?;
+    pub async fn relayed(&self, mut relay: net::UnixStream, stop: CancellationToken) -> io::Result<()> {
+        let mut word = FirstWord::default();
+        relay.read_exact(&mut word).await?;
+        ask_after(u64::from_be_bytes(word));
+        let (input, output) = both_ways(relay.into_std()?)?;
         let mut bits = [0_u8; 8];
         getrandom::fill(&mut bits).map_err(io::Error::other)?;
         let session = bits.iter().fold(STDIO.to_owned() + "-", |name, byte| format!("{name}{byte:02x}"));
@@ -193,24 +196,14 @@ impl Server {
     /// client what it waits for in vain.
     fn take_over(&mut self, carried: TakenOver) -> io::Result<()> {
         ask_after(carried.last_question);
-        for line in &carried.known {
+        for (_, line) in &carried.known {
             // The client had the answer of the other house.
             let mut unsent = Vec::new();
             if let Handled::Running(work) = self.endpoint.handle(&self.delivery(), line, &mut unsent) {
                 self.tasks.spawn(work);
             }
         }
-        for question in &carried.questions {
-            let params = format!(r#"{{"requestId":{question},"reason":"the Tectum that asked has ended"}}"#);
-            self.push(frame::notification("notifications/cancelled", &params));
-        }
-        let fault = Fault::new(FaultKind::Upstream, "the Tectum that ran this call ended before it answered")
-            .hint("look whether it took effect before you repeat it");
-        for LostCall { id, modern } in &carried.lost {
-            let mut out = Vec::new();
-            answer::fault(&mut out, id, if *modern { Era::Modern } else { Era::Legacy }, &fault);
-            self.push(out);
-        }
+        carried.told().for_each(|message| self.push(message));
         self.lines.buffer.extend_from_slice(&carried.input);
         self.take_lines()
     }

@@ -56,16 +56,17 @@ impl Serve {
             screen.tell("Speaking MCP on standard input and output: this is meant to be started by a client. Ctrl-C stops; `tectum up` serves over HTTP.");
         }
         let sources = shared.sources(self.flags());
-        let (door, carried) = match houses::enter(&config, &sources) {
-            Entrance::House(door) => (door, None),
-            // Nothing of a house is built as long as another one serves.
-            Entrance::Relay(stream) => match serve::relay(stream)? {
-                Relayed::ClientLeft => return Ok(()),
-                Relayed::HouseEnded(carried) => {
-                    config = shared.load(self.flags(), screen)?;
-                    (houses::open_door(&config, &sources), Some(*carried))
-                }
-            },
+        let mut carried = None;
+        // Nothing of a house is built as long as another one serves.
+        let door = loop {
+            match houses::enter(&config, &sources) {
+                Entrance::House(door) => break door,
+                Entrance::Relay(stream) => match serve::relay(stream, carried)? {
+                    Relayed::ClientLeft => return Ok(()),
+                    Relayed::HouseEnded(left) => carried = Some(*left),
+                },
+            }
+            config = shared.load(self.flags(), screen)?;
         };
         // One client, one thread: whoever reads a call answers it, and nothing is handed over.
         to_the_end(Builder::new_current_thread(), async {

@@ -58,8 +58,8 @@ impl Attending {
 
 async fn attend(door: Door, answering: DoorAnswers, stop: CancellationToken) {
     let mut asked = JoinSet::new();
-    let relays = TaskTracker::new();
-    let serving = answer(&door, &answering, &mut asked, &relays, &stop);
+    let (relays, leave) = (TaskTracker::new(), CancellationToken::new());
+    let serving = answer(&door, &answering, &mut asked, &relays, &leave);
     let ended = tokio::select! {
         () = stop.cancelled() => None,
         Err(error) = serving => Some(error),
@@ -67,7 +67,9 @@ async fn attend(door: Door, answering: DoorAnswers, stop: CancellationToken) {
     if let Some(error) = ended {
         tracing::warn!(%error, "`tectum status` and its neighbours do not reach this process");
     }
+    // Relays look for another house at once, and must not find this one.
     drop(door);
+    leave.cancel();
     relays.close();
     relays.wait().await;
 }
@@ -77,7 +79,7 @@ async fn answer(
     DoorAnswers { hooks, server, look }: &DoorAnswers,
     asked: &mut JoinSet<()>,
     relays: &TaskTracker,
-    stop: &CancellationToken,
+    leave: &CancellationToken,
 ) -> io::Result<Infallible> {
     let api = UnixListener::from_std(door.api.try_clone()?)?;
     let mcp = door.mcp.as_ref().map(|mcp| UnixListener::from_std(mcp.try_clone()?)).transpose()?;
@@ -96,7 +98,7 @@ async fn answer(
                 });
             },
             stream = next(mcp.as_ref()) => if let Some(stream) = stream {
-                let (server, look, stop) = (server.clone(), look.clone(), stop.child_token());
+                let (server, look, stop) = (server.clone(), look.clone(), leave.child_token());
                 relays.spawn(async move {
                     if let Err(error) = relayed(stream, &server, &look, stop).await {
                         tracing::debug!(%error, "a relay ended early");
@@ -117,7 +119,7 @@ async fn relayed(
 ) -> io::Result<()> {
     look.now().await;
     stream.write_all(GREETING).await?;
-    server.relayed(stream.into_std()?, stop).await
+    server.relayed(stream, stop).await
 }
 
 /// The next connection of this user.

@@ -19,6 +19,12 @@ pub(super) const GREETING: &[u8] = concat!("tectum ", env!("CARGO_PKG_VERSION"),
 /// The time a house may take to greet: one that is stopped, or that waits for its servers, is not joined.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often a house is looked for; each time the one that was found ended before it greeted.
+const TRIES: usize = 4;
+/// What a connection to a house that ended says.
+const HUNG_UP: [io::ErrorKind; 3] =
+    [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe];
+
 /// The way a process serves its client.
 #[derive(Debug)]
 pub enum Entrance {
@@ -29,17 +35,30 @@ pub enum Entrance {
 }
 
 /// Joins the house that runs for these settings, where that is wanted and there is one; else opens the
-/// sockets of a new house. Of several that start together one opens them and the others join it.
+/// sockets of a new house. Of several that start together, or that a house left behind, one opens them and
+/// the others join it.
 pub fn enter(config: &Config, sources: &Sources) -> Entrance {
-    if config.join {
-        let folders = known_folders(config);
-        match door::enter(&folders, &key(config, sources)) {
+    if !config.join {
+        return Entrance::House(open_door(config, sources));
+    }
+    let (folders, key) = (known_folders(config), key(config, sources));
+    for _ in 0..TRIES {
+        let stream = match door::enter(&folders, &key) {
             Ok(Entered::Opened(door)) => return Entrance::House(Some(door)),
-            Ok(Entered::Joined(stream)) => match greeted(&stream) {
-                Ok(()) => return Entrance::Relay(stream),
-                Err(error) => tracing::info!(%error, "the Tectum that serves this project was not joined"),
-            },
-            Err(error) => tracing::info!(%error, "no Tectum could be joined"),
+            Ok(Entered::Joined(stream)) => stream,
+            Err(error) => {
+                tracing::info!(%error, "no Tectum could be joined");
+                break;
+            }
+        };
+        match greeted(&stream) {
+            Ok(()) => return Entrance::Relay(stream),
+            // It ended meanwhile. Perhaps another one is there by now, and else this is one.
+            Err(error) if HUNG_UP.contains(&error.kind()) => {}
+            Err(error) => {
+                tracing::info!(%error, "the Tectum that serves this project was not joined");
+                break;
+            }
         }
     }
     Entrance::House(open_door(config, sources))
@@ -47,11 +66,19 @@ pub fn enter(config: &Config, sources: &Sources) -> Entrance {
 
 /// Opens the sockets of a house with these settings. A house without any serves its client all the same.
 pub fn open_door(config: &Config, sources: &Sources) -> Option<Door> {
+    opened(config, config.join.then(|| key(config, sources)))
+}
+
+/// The same for a house that nobody joins.
+pub fn open_own_door(config: &Config) -> Option<Door> {
+    opened(config, None)
+}
+
+fn opened(config: &Config, key: Option<String>) -> Option<Door> {
     let folders = known_folders(config);
     if folders.is_empty() {
         return None;
     }
-    let key = config.join.then(|| key(config, sources));
     let opened = Door::open(&folders, key.as_deref());
     if let Err(error) = &opened {
         tracing::warn!(%error, "no socket for `tectum status` and its neighbours could be opened");

@@ -15,7 +15,7 @@ pub use self::{
     attend::Attending,
     door::{Door, running},
     folder::folders,
-    join::{Entrance, enter, open_door},
+    join::{Entrance, enter, open_door, open_own_door},
     key::key,
 };
 

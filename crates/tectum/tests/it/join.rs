@@ -112,6 +112,60 @@ fn a_killed_house_costs_the_calls_in_flight_and_nothing_else() {
 }
 
 #[test]
+fn clients_of_a_house_that_ended_meet_again_in_one() {
+    let rig = rig();
+    rig.configure(&format!("{JOINS}ask = [\"write_file\"]\n"));
+    let first = rig.stdio();
+    let mut others: Vec<Client> = (0..4).map(|_| Client::new(&rig, Era::Legacy)).collect();
+    // Each is asked something that the first house does not live to hear the answer of.
+    let write =
+        |n: usize| json!({"name": "write_file", "arguments": {"path": format!("b{n}.txt"), "content": "x"}});
+    let mut lost = Vec::new();
+    for (n, client) in others.iter_mut().enumerate() {
+        client.silent = true;
+        lost.push(client.start("tools/call", write(n)));
+        while client.asked.is_empty() {
+            client.hear();
+        }
+    }
+    drop(first);
+    for (client, id) in others.iter_mut().zip(lost) {
+        is_lost(&client.wait(id), &json!(id));
+    }
+    let yes = json!({"action": "accept", "content": {"approve": true}});
+    let mut before = 4;
+    while !others.is_empty() {
+        // One of them is the house now, and the others are its clients.
+        until("they are together", || {
+            let told = houses(&rig);
+            told.len() == 1 && told[0]["clients"].as_array().map(Vec::len) == Some(before)
+        });
+        let pid = houses(&rig)[0]["pid"].clone();
+        for (n, client) in others.iter_mut().enumerate() {
+            let read = client.call("read_file", json!({"path": "a.txt"}));
+            assert!(text(&read).contains("hello"), "{read}");
+            let (seen, old) = (client.asked.len(), client.asked[0]["id"].clone());
+            let call = client.start("tools/call", write(n));
+            while client.asked.len() == seen {
+                client.hear();
+            }
+            let question = client.asked[seen]["id"].clone();
+            assert!(client.asked[..seen].iter().all(|asked| asked["id"] != question), "{question}");
+            // The answer to a question of the dead house is no answer to this one.
+            client.pipe.send(&json!({"jsonrpc": "2.0", "id": old, "result": yes}));
+            let no = json!({"jsonrpc": "2.0", "id": question, "result": {"action": "decline"}});
+            client.pipe.send(&no);
+            let refused = client.wait(call);
+            assert_eq!(refused["result"]["isError"], true, "{refused}");
+        }
+        let house = others.iter().position(|client| pid == client.pipe.child.id()).expect("one of them");
+        drop(others.swap_remove(house));
+        before -= 1;
+    }
+    assert!((0..4).all(|n| !rig.project().join(format!("b{n}.txt")).exists()));
+}
+
+#[test]
 fn a_house_whose_own_client_leaves_hands_the_others_on() {
     let rig = rig();
     let (first, mut second, mut third) = (rig.stdio(), rig.stdio(), rig.stdio());

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use memchr::{memchr, memmem};
 
+use super::taken_over::{LostCall, TakenOver};
 use crate::wire::{
     MAX_MESSAGE, Opened,
     rpc::{self, is_id},
@@ -20,29 +21,6 @@ const MOST_KNOWN: usize = 2048;
 const MOST_OPEN: usize = 2048;
 /// The word in a request that only those of the newer era have.
 const MODERN: &[u8] = b"io.modelcontextprotocol/protocolVersion";
-
-/// A client as a house leaves it behind.
-#[derive(Debug, Default)]
-pub struct TakenOver {
-    /// The messages that the new house has to know, and that were answered before.
-    pub(in crate::serve) known: Vec<Vec<u8>>,
-    /// The calls that end here: nobody knows how far they came.
-    pub(in crate::serve) lost: Vec<LostCall>,
-    /// The questions that the client need not answer any more.
-    pub(in crate::serve) questions: Vec<u64>,
-    /// The number of the last question that it was asked.
-    pub(in crate::serve) last_question: u64,
-    /// The bytes to begin with: other requests again, and a line that the client has not ended.
-    pub(in crate::serve) input: Vec<u8>,
-}
-
-/// A call whose house ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::serve) struct LostCall {
-    pub(in crate::serve) id: String,
-    /// True if it was made in the newer era.
-    pub(in crate::serve) modern: bool,
-}
 
 /// What is known of the messages that passed.
 #[derive(Debug, Default)]
@@ -85,6 +63,11 @@ enum Settles {
 }
 
 impl Passed {
+    /// With a client that another house left behind. What it is told, and what is sent again, passes later.
+    pub(super) fn after(known: Vec<(String, Vec<u8>)>, last_question: u64) -> Self {
+        Self { known, last_question, ..Self::default() }
+    }
+
     /// Bytes of the client that were passed on.
     pub(super) fn by_client(&mut self, mut bytes: &[u8]) {
         while let Some(end) = memchr(b'\n', bytes) {
@@ -160,22 +143,22 @@ impl Passed {
         self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// A house writes the id first, whatever follows it.
     fn house_line(&mut self, line: &[u8]) {
-        let Some(rest) = line[..line.len().min(HEAD)].strip_prefix(br#"{"jsonrpc":"2.0","id":"#) else {
-            return;
-        };
-        if let Some((id, rest)) = first_id(rest) {
-            if rest.starts_with(br#","method""#) {
+        match house_id(line) {
+            Some((id, true)) => {
                 if let Ok(id) = id.parse() {
                     self.questions.insert(id);
                     self.last_question = self.last_question.max(id);
                 }
-            } else if let Some(at) = self.open.iter().position(|open| open.id == id)
-                && let Kind::Repeatable { line, settles: Some(settles) } = self.open.remove(at).kind
-            {
-                self.settle(settles, &line);
             }
+            Some((id, false)) => {
+                if let Some(at) = self.open.iter().position(|open| open.id == id)
+                    && let Kind::Repeatable { line, settles: Some(settles) } = self.open.remove(at).kind
+                {
+                    self.settle(settles, &line);
+                }
+            }
+            None => {}
         }
     }
 
@@ -196,7 +179,7 @@ impl Passed {
     /// The house ended.
     pub(super) fn carried(self) -> TakenOver {
         let mut carried = TakenOver {
-            known: self.known.into_iter().map(|(_, line)| line).collect(),
+            known: self.known,
             questions: self.questions.into_iter().collect(),
             last_question: self.last_question,
             ..TakenOver::default()
@@ -239,6 +222,21 @@ fn parameter(params: &str, name: &str) -> Option<String> {
     crate::wire::Members::of(params)?.get(name).map(|value| value.get().to_owned())
 }
 
+/// The id of a message of a house, which writes it first, whatever follows; and whether it is a question.
+pub(super) fn house_id(line: &[u8]) -> Option<(&str, bool)> {
+    let rest = line[..line.len().min(HEAD)].strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
+    let (id, rest) = first_id(rest)?;
+    Some((id, rest.starts_with(br#","method""#)))
+}
+
+/// The id of a request of a client.
+pub(super) fn request_id(line: &[u8]) -> Option<String> {
+    match rpc::open(line) {
+        Ok(Opened::Request { id, .. }) => Some(id.to_owned()),
+        _ => None,
+    }
+}
+
 /// The id that these bytes begin with, and what follows it.
 fn first_id(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let mut ids = serde_json::Deserializer::from_slice(bytes).into_iter::<&serde_json::value::RawValue>();
@@ -251,7 +249,7 @@ mod tests {
     use super::*;
 
     fn text(carried: &TakenOver) -> (Vec<&str>, Vec<&str>, &str) {
-        let known = carried.known.iter().map(|line| std::str::from_utf8(line).expect("UTF-8"));
+        let known = carried.known.iter().map(|(_, line)| std::str::from_utf8(line).expect("UTF-8"));
         let lost = carried.lost.iter().map(|lost| lost.id.as_str());
         (known.collect(), lost.collect(), std::str::from_utf8(&carried.input).expect("UTF-8"))
     }
