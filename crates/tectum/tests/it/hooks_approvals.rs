@@ -192,6 +192,30 @@ fn what_is_in_flight_and_what_waits_is_told_in_every_field() {
 }
 
 #[test]
+fn a_script_that_nobody_answers_is_told_so_in_time() {
+    let rig = Rig::new();
+    rig.configure("[approval]\npatience = \"5s\"\n");
+    let (house, credential) = (house(&rig), approver(&rig));
+    let question = json!({"question": "Which branch?"}).to_string();
+    thread::scope(|scope| {
+        let asking = scope.spawn(|| house.send("POST", "/api/ask", &house.headers(), &question));
+        let id = waiting(&house)["id"].as_str().expect("an id").to_owned();
+        // Its time begins when somebody sees it.
+        assert_eq!(
+            house.send("POST", &format!("/api/approvals/{id}/shown"), &house.headers(), "").status,
+            200
+        );
+        let answer = asking.join().expect("answers");
+        assert!(answer.status == 504 && answer.body.contains("within 5 s"), "{answer:?}");
+        assert_eq!(answer.json()["error"]["kind"], "timeout", "{answer:?}");
+        // It waits no longer, and an answer now is too late.
+        assert_eq!(get(&house, "/api/approvals")["approvals"], json!([]));
+        let late = json!({"request_id": id, "response": "main"});
+        assert_eq!(post(&house, "/api/ask/respond", &credential, &late).status, 404);
+    });
+}
+
+#[test]
 fn a_script_asks_a_person_and_another_brings_the_answer() {
     let rig = rig();
     let (house, credential) = (house(&rig), approver(&rig));

@@ -2,8 +2,9 @@
 
 use std::{
     io::{Read as _, Write as _},
-    os::unix::{fs::PermissionsExt as _, net::UnixStream},
-    path::PathBuf,
+    os::unix::{fs::PermissionsExt as _, net::UnixStream, process::CommandExt as _},
+    path::{Path, PathBuf},
+    process::{Command, Output},
 };
 
 use serde_json::Value;
@@ -77,6 +78,61 @@ fn the_socket_is_for_its_owner_and_answers_as_the_hook_api_does() {
     assert!(ask("/status").ends_with(r#"{"status":"ok"}"#));
     assert!(ask("/api/house").contains("\"transport\":\"stdio\""));
     assert!(ask("/nonsense").starts_with("HTTP/1.0 404"));
+}
+
+/// What another user of this machine is told at a socket; `None` where this user may not act as another.
+fn as_somebody_else(socket: &Path) -> Option<Output> {
+    const NOBODY: u32 = 65_534;
+    const ASK: &str = "import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b'GET /api/house HTTP/1.0\\r\\n\\r\\n')
+s.settimeout(60)
+print('told:', s.recv(100), end='')";
+    let python = |script: &str| {
+        let mut command = Command::new("/usr/bin/python3");
+        command.args(["-c", script]).arg(socket).current_dir("/").uid(NOBODY).gid(NOBODY);
+        command.output().ok().filter(|output| script == ASK || output.status.success())
+    };
+    python("pass").and_then(|_| python(ASK))
+}
+
+#[test]
+fn another_user_is_not_let_in_and_not_answered_where_somebody_opened_the_folder() {
+    let mut rig = Rig::new();
+    let outside = rig.outside().to_owned();
+    let open = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("set");
+    };
+    rig.configure("[serve]\njoin = \"auto\"\n");
+    let _serve = rig.stdio();
+    let (run, folder) = (outside.join("run"), outside.join("run/tectum"));
+    let names = std::fs::read_dir(&folder).expect("readable").map(|entry| entry.expect("an entry").path());
+    let names: Vec<PathBuf> = names.filter(|path| path.extension().is_some()).collect();
+    assert_eq!(names.len(), 2, "one for the hook API, one for relays: {names:?}");
+    [&outside, &run].iter().for_each(|path| open(path, 0o755));
+    for socket in &names {
+        let Some(stranger) = as_somebody_else(socket) else { continue };
+        assert!(String::from_utf8_lossy(&stranger.stderr).contains("PermissionError"), "{stranger:?}");
+    }
+    // What the files no longer hold off, the house does: the kernel tells it who comes.
+    open(&folder, 0o777);
+    for socket in &names {
+        open(socket, 0o666);
+        let Some(stranger) = as_somebody_else(socket) else { continue };
+        let told = String::from_utf8_lossy(&stranger.stdout);
+        assert!(told == "told: b''" || told.is_empty(), "{stranger:?}");
+    }
+    // Nobody looks for houses in such a folder, or opens one there: anybody could have put them there.
+    let told: Value = serde_json::from_slice(&rig.run(&["status", "--json"]).stdout).expect("JSON");
+    assert_eq!(told["houses"], serde_json::json!([]), "{told}");
+    rig.set("TECTUM_SERVE_JOIN", "off");
+    let _second = rig.stdio();
+    assert_eq!(houses(&rig).len(), 1);
+    assert_eq!(std::fs::read_dir(rig.home().join("state/tectum/houses")).expect("made").count(), 2);
+    // Closed again, its owner is answered as before.
+    open(&folder, 0o700);
+    assert_eq!(houses(&rig).len(), 2);
 }
 
 #[test]
