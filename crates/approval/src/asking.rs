@@ -41,6 +41,8 @@ pub enum Wait {
     ToTheEnd,
     /// This long. Then it ends, and the answer waits for the same call to be repeated.
     For(Duration),
+    /// As long as the question does, if a person sees it within this time; else as with `For`.
+    UntilSeen(Duration),
     /// Not at all: the answer comes with the client's next try, which names the question.
     NextTry,
 }
@@ -77,6 +79,14 @@ impl Drop for Waiting<'_> {
             let _ = self.register.settle(id, End::Withdrawn);
         }
     }
+}
+
+/// When a call ends before its question.
+struct Hold {
+    time: Duration,
+    /// True if it does not end once a person sees the question.
+    unseen: bool,
+    key: [u8; 32],
 }
 
 /// How a wait ended: with the question, or before it.
@@ -136,9 +146,11 @@ impl Desk {
             }
         };
         let _ = question.noted.id.set(open.id.clone());
+        let key = facts.key;
         let hold = match way.wait {
             Wait::ToTheEnd => None,
-            Wait::For(hold) => Some((hold, facts.key)),
+            Wait::For(time) => Some(Hold { time, unseen: false, key }),
+            Wait::UntilSeen(time) => Some(Hold { time, unseen: true, key }),
             Wait::NextTry => {
                 self.park(&open, None);
                 show(open.clone()).await;
@@ -217,7 +229,7 @@ impl Desk {
         &self,
         open: &Arc<OpenQuestion>,
         mut end: oneshot::Receiver<End>,
-        hold: Option<(Duration, [u8; 32])>,
+        hold: Option<Hold>,
         show: impl FnOnce(Arc<OpenQuestion>) -> F + Send,
     ) -> Waited {
         let mut waiting = Waiting { register: &self.register, id: Some(open.id.clone()) };
@@ -232,8 +244,13 @@ impl Desk {
             pending().await
         };
         let held = async {
-            match hold {
-                Some((hold, _)) => tokio::time::sleep(hold).await,
+            match &hold {
+                Some(Hold { time, unseen: true, .. }) => {
+                    if timeout(*time, open.is_shown()).await.is_ok() {
+                        pending().await
+                    }
+                }
+                Some(Hold { time, .. }) => tokio::time::sleep(*time).await,
                 None => pending().await,
             }
         };
@@ -243,7 +260,7 @@ impl Desk {
             () = client => {}
             end = silence(open) => drop(self.register.settle(&open.id, end)),
             () = held => {
-                let key = hold.map(|(_, key)| key);
+                let key = hold.as_ref().map(|hold| hold.key);
                 if let Some(id) = self.park(open, key) {
                     waiting.id = None;
                     return Waited::Parked(id);

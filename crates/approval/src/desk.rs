@@ -124,7 +124,7 @@ impl Desk {
     }
 
     /// True if somebody may come and look.
-    pub(crate) fn is_seen(&self) -> bool {
+    pub fn is_seen(&self) -> bool {
         self.settings.load().at_desk && self.surfaces.load(Ordering::SeqCst) > 0
     }
 

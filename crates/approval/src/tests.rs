@@ -359,6 +359,29 @@ async fn a_call_that_cannot_wait_is_told_to_repeat_and_the_answer_waits_for_it()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_with_a_patient_client_waits_for_whoever_sees_its_question_and_not_for_nobody() {
+    let mut scene = Scene::new();
+    let patient = || Way { wait: Wait::UntilSeen(Duration::from_secs(5)), ..Way::default() };
+    let call = || Wanted { way: patient, ..edit() };
+    let fault = scene.ask(call()).await.expect("ends").expect_err("pending");
+    let question = scene.asked().await;
+    assert!(fault.message.starts_with(&format!("pending, id {}: ", question.id)), "{fault}");
+    let hint = fault.hint.expect("a hint");
+    assert!(hint.contains("`tectum top`") && hint.contains(r#"allow = ["edit(a.txt)"]"#), "{hint}");
+    // Once a person looks, the call waits as long as the question does.
+    let asking = scene.ask(call());
+    scene.desk.shown(&question.id).expect("waits");
+    tokio::time::sleep(Duration::from_secs(59)).await;
+    scene.answer(&question.id, Answer::yes()).expect("in time");
+    agreed(asking.await.expect("ends"));
+    let asking = scene.ask(call());
+    let late = scene.asked().await;
+    scene.desk.shown(&late.id).expect("waits");
+    let fault = asking.await.expect("ends").expect_err("silence");
+    assert!(fault.message.starts_with("nobody approved edit within 60 s"), "{fault}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_repeated_call_about_changed_facts_asks_anew_and_a_late_answer_is_none() {
     let mut scene = Scene::new();
     let short = || Way { wait: Wait::For(Duration::from_secs(5)), ..Way::default() };

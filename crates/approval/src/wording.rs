@@ -51,8 +51,11 @@ impl OpenQuestion {
             self.named(),
             self.rule.text
         );
+        let allow = Some(self.how_to_allow.as_str()).filter(|how| !how.is_empty());
         let hint = format!(
-            "a person answers with `tectum approve {id}` or `tectum deny {id}`; the answer waits for the repeated call"
+            "a person answers in `tectum top`, or with `tectum approve {id}` or `tectum deny {id}`, and the answer waits for the repeated call{}{}",
+            if allow.is_some() { "; " } else { "" },
+            allow.unwrap_or_default()
         );
         Fault::new(FaultKind::Timeout, message).hint(hint)
     }

@@ -184,11 +184,11 @@ impl Household {
         self.hooks.clone()
     }
 
-    /// Answers whoever comes to the sockets of this house, as long as what is returned is kept. Must be
-    /// called in a runtime.
-    pub fn attend(&self, door: Option<Door>, server: LineServer) -> Option<Attending> {
-        let look = self.look.clone();
-        door.map(|door| Attending::new(door, houses::DoorAnswers { hooks: self.hooks(), server, look }))
+    /// Answers whoever comes to the sockets of this house, as long as what is returned is kept. With `asks`
+    /// questions wait for them from now on, else only once somebody came. Must be called in a runtime.
+    pub fn attend(&self, door: Option<Door>, server: LineServer, asks: bool) -> Option<Attending> {
+        let (hooks, look) = (self.hooks(), self.look.clone());
+        door.map(|door| Attending::new(door, houses::DoorAnswers { hooks, server, look, asks }))
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.

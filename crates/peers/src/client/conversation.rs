@@ -64,8 +64,9 @@ pub(crate) struct Conversation {
     questions: Mutex<HashMap<u64, oneshot::Sender<ClientAnswer>>>,
     /// The queue for messages that belong to no call, where the client has one.
     unasked: Mutex<Option<Outbox>>,
-    /// Who asks about its calls where it cannot ask its own person.
-    approver: OnceLock<Arc<dyn Approver>>,
+    /// Who asks about its calls where it cannot ask its own person: about silent ones, and about those with
+    /// signs of life.
+    approvers: [OnceLock<Arc<dyn Approver>>; 2],
     /// The counter of what clients miss.
     pub(crate) unheard: Unheard,
 }
@@ -123,7 +124,7 @@ impl Conversation {
             watched: Mutex::default(),
             questions: Mutex::default(),
             unasked: Mutex::default(),
-            approver: OnceLock::new(),
+            approvers: Default::default(),
             unheard,
         })
     }
@@ -182,9 +183,14 @@ impl Conversation {
         self.introduced.get().map_or(ClientFacts::unknown(), |client| client.facts)
     }
 
-    /// Who asks about its calls where it cannot ask its own person; made once.
-    pub(crate) fn approver(&self, make: impl FnOnce() -> Arc<dyn Approver>) -> Arc<dyn Approver> {
-        self.approver.get_or_init(make).clone()
+    /// Who asks about its calls where it cannot ask its own person; made once for silent calls, and once for
+    /// those with signs of life.
+    pub(crate) fn approver(
+        &self,
+        lives: bool,
+        make: impl FnOnce() -> Arc<dyn Approver>,
+    ) -> Arc<dyn Approver> {
+        self.approvers[usize::from(lives)].get_or_init(make).clone()
     }
 
     /// The name it gave itself; empty when it gave none.

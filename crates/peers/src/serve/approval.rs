@@ -5,7 +5,8 @@
 //! gets the question as its result: the question waits at the desk, and the client's next try brings the
 //! answer. That try is judged anew, and goes ahead only if nothing changed that the person saw. A client
 //! that cannot ask waits for somebody at the desk, as long as it has patience; then it is told to repeat
-//! the call. The first answer counts, wherever it comes from. Where the server of an approved call asks
+//! the call. Signs of life keep a call waiting once somebody sees its question, and not for a house that
+//! nobody looks at. The first answer counts, wherever it comes from. Where the server of an approved call asks
 //! something itself, the try that answers it goes on with that call.
 
 mod form;
@@ -33,6 +34,8 @@ use crate::{
     wire::{Era, Members, Object, raw, rpc::text},
 };
 
+/// How long a call waits for somebody to see its question where its client has endless patience.
+const UNSEEN: Duration = Duration::from_secs(45);
 /// The name of our question among those that a client is asked.
 const KEY: &str = "tectum_approval";
 
@@ -118,16 +121,18 @@ impl Endpoint {
         Ok(self.with_next_try(brought, None, digest(), false))
     }
 
-    /// A client that cannot ask waits for somebody at the desk. Signs of life make some of them wait to
-    /// the end; for the others the call ends before their patience does.
+    /// A client that cannot ask waits for somebody at the desk, and the call ends before its patience does.
+    /// Where signs of life make it wait longer, that is so only until somebody sees the question.
     fn at_the_desk(&self, delivery: &Delivery<'_>, hears_progress: bool) -> Approval {
         let facts = delivery.from.facts();
         let lives = hears_progress && delivery.outbox.is_some() && facts.progress;
-        let patience = facts.patience.filter(|_| !lives);
-        let approver = patience.map(|patience| {
-            delivery.from.approver(|| Arc::new(AtTheDesk { desk: self.desk.clone(), patience }))
-        });
-        Approval { approver, modern: None }
+        // The rest is for the way back.
+        let hold = facts.patience.map_or(UNSEEN, |patience| patience * 3 / 4);
+        let waits_longer = lives || facts.patience.is_none();
+        let approver = delivery
+            .from
+            .approver(waits_longer, || Arc::new(AtTheDesk { desk: self.desk.clone(), hold, waits_longer }));
+        Approval { approver: Some(approver), modern: None }
     }
 
     fn with_next_try(
@@ -200,18 +205,21 @@ impl Approver for OnTheStream {
     }
 }
 
-/// A client that cannot ask, and how long it waits for a silent call.
+/// A client that cannot ask.
 #[derive(Debug)]
 struct AtTheDesk {
     desk: Arc<Desk>,
-    patience: Duration,
+    /// How long a call waits.
+    hold: Duration,
+    /// True if that holds only as long as nobody sees the question.
+    waits_longer: bool,
 }
 
 impl Approver for AtTheDesk {
     fn ask<'a>(&'a self, question: &'a Question<'a>, before: Option<Consent>) -> Asking<'a> {
-        // The rest is for the way back.
-        let hold = self.desk.settings().hold.unwrap_or(self.patience * 3 / 4);
-        let way = Way { wait: Wait::For(hold), ..Way::default() };
+        let hold = self.desk.settings().hold.unwrap_or(self.hold);
+        let wait = if self.waits_longer { Wait::UntilSeen(hold) } else { Wait::For(hold) };
+        let way = Way { wait, ..Way::default() };
         Box::pin(self.desk.consent(question, before, way, async |_| None))
     }
 }

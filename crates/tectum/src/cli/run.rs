@@ -19,6 +19,8 @@ use tectum::{
     },
     core::{Tally, security::RawPath},
     engine::{Engine, Finished, LoopContext, OpenAi, Reason, Settings, Tiers, openai::Place},
+    houses,
+    peers::serve::LineServer,
     servers::Household,
     turns::Stop,
 };
@@ -46,7 +48,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Any model with an OpenAI-compatible chat completions API works. Calls that need approval are asked
-about on the terminal; without a terminal they are refused. Ctrl-C cancels the calls and ends; a
+about on the terminal, and in `tectum top`; where neither is there they are refused. Ctrl-C cancels the calls and ends; a
 second Ctrl-C ends at once. Model, address, tiers, context and all limits can be set in [run] of
 your own tectum.toml; flags win.
 
@@ -114,11 +116,17 @@ impl Run {
             live = live.listening(config.http.listen);
         }
         let bound = live.bound();
+        let door = houses::open_own_door(&config);
+        // Whoever starts a track that asks looks for its questions. A task that nobody watches goes on
+        // without what it would have to ask for.
+        let asks = job.as_ref().is_some_and(Job::asks);
         serve::to_the_end(Builder::new_current_thread(), async {
             let cancel = CancellationToken::new();
             stop::on_signal(cancel.clone())?;
             let household = Household::start(&config, live, "run").await?;
             tell_strange_rules(&config, &household.house, screen);
+            let lines = LineServer::new(household.house.clone(), household.federation.clone());
+            let attending = household.attend(door, lines, asks);
             let listener = match http {
                 Some((options, kept)) => {
                     up::beside(&household, options, kept.as_ref(), screen).await.map(Some)
@@ -139,6 +147,9 @@ impl Run {
                 }
                 Err(failure) => Err(failure),
             };
+            if let Some(attending) = attending {
+                attending.end().await;
+            }
             household.house.drain(DRAIN).await;
             household.stop().await;
             done

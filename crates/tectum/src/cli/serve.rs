@@ -75,7 +75,7 @@ impl Serve {
             let household = Household::start(&config, Live::new(sources), "serve").await?;
             let house = household.house.clone();
             let server = LineServer::new(house.clone(), household.federation.clone());
-            let attending = household.attend(door, server.clone());
+            let attending = household.attend(door, server.clone(), true);
             let serving = server.stdio(carried, ended);
             // The client is greeted while what the servers offer is still being read.
             let telling = async {

@@ -11,6 +11,7 @@ use clap::Args;
 use serde_json::json;
 use tectum::{
     Config, Fault, FaultKind, Problems, Tectum,
+    approval::Desk,
     at_desk::{self, AtDesk},
     config::{
         Origin, Problem,
@@ -123,7 +124,7 @@ fn read(path: &Path, own: Option<&Tiers>) -> Result<Track, Failure> {
 
 impl Job {
     /// True if somebody will be asked something.
-    fn asks(&self) -> bool {
+    pub(crate) fn asks(&self) -> bool {
         match &self.source {
             Source::File { track, .. } => {
                 self.step || self.ask_spawn || track.tickets.iter().any(|ticket| ticket.step_mode)
@@ -145,10 +146,14 @@ impl Job {
         let shown = TrackScreen::new(*screen);
         let board = Arc::new(Board::new(move |told| shown.show(&told)));
         if self.asks() && !answered && !screen.quiet {
-            screen.warn(
-                "there is no terminal to ask on, so tickets do not begin; --http lets others answer, and \
-                 --no-ask-spawn does not ask before each model",
-            );
+            let what = if Desk::of(house).is_seen() {
+                "so questions wait for whoever opens `tectum top` or `tectum pending`"
+            } else {
+                "so tickets do not begin; --http lets others answer"
+            };
+            screen.warn(&format!(
+                "there is no terminal to ask on, {what}; --no-ask-spawn does not ask before each model"
+            ));
         }
         household.hooks().attach_board(board.watch());
         let following = at_desk::follow(house, board.clone());

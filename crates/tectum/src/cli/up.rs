@@ -202,7 +202,7 @@ async fn listen(
     let _ = bound.set(server.address());
     let at = server.address();
     let lines = LineServer::new(household.house.clone(), household.federation.clone());
-    let attending = household.attend(door, lines);
+    let attending = household.attend(door, lines, true);
     // Clients are served while what the servers offer is still being read.
     let telling = async {
         household.settled().await;

@@ -229,7 +229,7 @@ key_table! {
         name: "hold",
         shape: Shape::Span { least: 1, most: 3600 },
         unset: "three quarters of what the client is known to wait",
-        doc: "How long a call waits for an answer if its client can neither ask nor be kept waiting; then it is told to repeat the call.",
+        doc: "How long a call waits for an answer if its client cannot ask; then it is told to repeat the call. Where signs of life keep the client waiting, it is how long nobody may look at the question.",
         ..APPROVAL
     };
     pub static NATIVE: Key = Key {

@@ -135,7 +135,7 @@ impl Hooks {
         &self.0.parts.facts
     }
 
-    pub(super) fn desk(&self) -> &Arc<Desk> {
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.0.desk
     }
 

@@ -6,6 +6,7 @@ use axum::{Json, extract::State};
 use serde_json::{Value, json};
 
 use super::{facts::HouseFacts, hooked::Hooks};
+use crate::servers::UP;
 
 /// The project that is served, for whom and since when
 #[utoipa::path(get, path = "/api/house", responses((status = 200, description = "The Tectum that answers", body = Value)))]
@@ -26,7 +27,11 @@ pub(super) async fn one(State(hooks): State<Hooks>) -> Json<Value> {
         "version": env!("CARGO_PKG_VERSION"),
         "pid": std::process::id(),
         "command": command,
-        "transport": if command == "up" { "http" } else { "stdio" },
+        "transport": match &**command {
+            UP => "http",
+            "run" => "run",
+            _ => "stdio",
+        },
         "since": began,
         "uptime": since.elapsed().map_or(0, |age| age.as_secs()),
         "servers": servers,

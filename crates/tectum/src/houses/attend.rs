@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
+use tectum_approval::Surface;
 use tectum_peers::serve::{Beside, LineServer};
 use tokio::{
     io::AsyncWriteExt as _,
@@ -29,6 +30,8 @@ const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
 pub struct Attending {
     stop: CancellationToken,
     task: AbortOnDropHandle<()>,
+    /// Whoever opens `tectum top` sees the questions that wait, so there is somebody to wait for.
+    _surface: Option<Surface>,
 }
 
 /// What answers at the sockets.
@@ -39,14 +42,17 @@ pub(crate) struct DoorAnswers {
     pub(crate) server: LineServer,
     /// Makes sure that the settings are those of now.
     pub(crate) look: Look,
+    /// True if questions wait for whoever comes; false if they wait only once somebody came.
+    pub(crate) asks: bool,
 }
 
 impl Attending {
     /// Begins. Must be called in a runtime.
     pub(crate) fn new(door: Door, answering: DoorAnswers) -> Self {
         let stop = CancellationToken::new();
+        let surface = answering.asks.then(|| answering.hooks.desk().attach());
         let task = tokio::spawn(attend(door, answering, stop.clone()));
-        Self { stop, task: AbortOnDropHandle::new(task) }
+        Self { stop, task: AbortOnDropHandle::new(task), _surface: surface }
     }
 
     /// Removes the sockets and leaves the clients of relays to other houses.
@@ -76,7 +82,7 @@ async fn attend(door: Door, answering: DoorAnswers, stop: CancellationToken) {
 
 async fn answer(
     door: &Door,
-    DoorAnswers { hooks, server, look }: &DoorAnswers,
+    DoorAnswers { hooks, server, look, .. }: &DoorAnswers,
     asked: &mut JoinSet<()>,
     relays: &TaskTracker,
     leave: &CancellationToken,

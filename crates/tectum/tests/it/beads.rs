@@ -124,7 +124,7 @@ fn without_a_workspace_the_promised_words_are_said_and_nothing_is_made() {
 #[test]
 fn a_program_is_asked_for_and_a_project_may_only_do_without() {
     let stand = Stand::new("bd");
-    stand.rig.configure("");
+    stand.rig.configure("[approval]\nvia = \"client\"\n");
     stand.replies("list", "[]");
     let (result, calls) = stand.call("bd_list", json!({}));
     assert_eq!((&result["isError"], calls.len()), (&json!(true), 0), "{result}");

@@ -136,7 +136,7 @@ fn a_required_server_that_is_not_there_ends_the_start() {
 fn rules_hold_for_the_tools_of_servers() {
     let one = echo("one", &[], "");
     let refused = |configuration: &str, tool: &str, words: &str| {
-        let rig = with(configuration);
+        let rig = with(&format!("[approval]\nvia = \"client\"\n{configuration}"));
         let mut client = Client::able(&rig, Era::Modern, json!({}));
         client.until_listed("one__echo");
         let result = client.call(tool, json!({"text": "x"}));
@@ -149,7 +149,7 @@ fn rules_hold_for_the_tools_of_servers() {
     refused(&echo("one", &[], "permission = \"deny\""), "one__echo", "one");
     // A rule that allows is stronger than the server's own default.
     let rig = with(&format!(
-        "[permissions]\nallow = [\"one__echo\"]\n{}",
+        "[approval]\nvia = \"client\"\n[permissions]\nallow = [\"one__echo\"]\n{}",
         echo("one", &[], "permission = \"ask\"")
     ));
     let mut client = Client::new(&rig, Era::Legacy);

@@ -43,7 +43,7 @@ fn a_host_that_the_user_allows_is_fetched_and_its_words_are_marked() {
     let (port, _) = page();
     let rig = Rig::new();
     rig.configure(&format!(
-        "[network]\nallow_hosts = [\"127.0.0.1:{port}\"]\n[permissions]\nallow = [\"fetch_url(http://127.0.0.1:{port}/*)\"]\n"
+        "[approval]\nvia = \"client\"\n[network]\nallow_hosts = [\"127.0.0.1:{port}\"]\n[permissions]\nallow = [\"fetch_url(http://127.0.0.1:{port}/*)\"]\n"
     ));
     let mut client = rig.stdio();
     let said = client.call("fetch_url", json!({ "url": format!("HTTP://0x7F.1:{port}/x/../a#b") }));
@@ -64,7 +64,9 @@ fn a_host_that_the_user_allows_is_fetched_and_its_words_are_marked() {
 fn without_a_rule_a_person_is_asked() {
     let (port, count) = page();
     let rig = Rig::new();
-    rig.configure(&format!("[network]\nallow_hosts = [\"127.0.0.1:{port}\"]\n"));
+    rig.configure(&format!(
+        "[approval]\nvia = \"client\"\n[network]\nallow_hosts = [\"127.0.0.1:{port}\"]\n"
+    ));
     let mut client = rig.stdio();
     for (tool, args) in [
         ("fetch_url", json!({ "url": format!("http://127.0.0.1:{port}/") })),

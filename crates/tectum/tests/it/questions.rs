@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli_said::Said,
-    federated::until,
+    federated::{Client, Era, echo, until},
     rig::{Rig, Stdin, terminal, text},
 };
 
@@ -57,8 +57,6 @@ fn questions_of_all_houses_are_listed_and_answered_where_they_were_asked() {
     rig.set("XDG_STATE_HOME", other.home().join("state"));
     assert!(Said::from(rig.run(&["pending"])).out.contains("no question waits"));
     let (mut one, mut two) = (rig.stdio(), other.stdio());
-    // From now on both know that somebody looks.
-    assert_eq!(Said::from(rig.run(&["status"])).code, 0);
     ask(&mut one, 71, "b.txt");
     ask(&mut two, 72, "c.txt");
     let ids = ids(&rig, 2);
@@ -93,7 +91,6 @@ fn questions_of_all_houses_are_listed_and_answered_where_they_were_asked() {
 fn arguments_can_be_changed_and_a_yes_remembered() {
     let rig = rig();
     let mut client = rig.stdio();
-    assert_eq!(Said::from(rig.run(&["status"])).code, 0);
     ask(&mut client, 71, "b.txt");
     let first = ids(&rig, 1).remove(0);
     let changed = json!({"path": "b.txt", "content": "of a person\n"}).to_string();
@@ -110,6 +107,109 @@ fn arguments_can_be_changed_and_a_yes_remembered() {
     ask(&mut client, 73, "c.txt");
     assert_ne!(answer(&mut client, 73)["isError"], true, "the same is not asked again");
     assert!(pending(&rig).is_empty());
+}
+
+#[test]
+fn a_call_that_nobody_looks_at_ends_and_its_answer_waits_for_the_repeated_call() {
+    // With signs of life, and without.
+    for meta in [json!({}), json!({"progressToken": "t"})] {
+        let rig = rig();
+        rig.configure("[permissions]\nask = [\"write_file\"]\n[approval]\nhold = \"1s\"\n");
+        let mut client = rig.stdio();
+        let params =
+            json!({"name": "write_file", "arguments": {"path": "b.txt", "content": "x\n"}, "_meta": meta});
+        let call = |client: &mut Stdin, id: u64| {
+            client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+            answer(client, id)
+        };
+        // Nobody ever came to the socket of this house.
+        let told = call(&mut client, 71);
+        assert_eq!(
+            (&told["isError"], &told["_meta"]["tectum/fault"]),
+            (&json!(true), &json!("timeout")),
+            "{told}"
+        );
+        let id = text(&told).split("pending, id ").nth(1).and_then(|rest| rest.split(':').next());
+        let id = id.unwrap_or_else(|| panic!("no id in {told}"));
+        for words in ["repeat the call", "`tectum top`", &format!("tectum approve {id}")] {
+            assert!(text(&told).contains(words), "{words}: {told}");
+        }
+        assert!(!rig.project().join("b.txt").exists());
+        let approved = Said::from(rig.run(&["approve", id]));
+        assert_eq!(approved.code, 0, "{}", approved.err);
+        assert_ne!(call(&mut client, 72)["isError"], true);
+        assert_eq!(rig.read("b.txt"), "x\n");
+    }
+}
+
+#[test]
+fn a_yes_for_the_project_is_written_to_the_users_own_file_and_shown() {
+    let rig = rig();
+    let settings = "# mine\n[permissions]\ndefault = \"ask\"\n";
+    rig.configure(settings);
+    let mut client = rig.stdio();
+    ask(&mut client, 71, "b.txt");
+    let id = ids(&rig, 1).remove(0);
+    let approved = Said::from(rig.run(&["approve", &id, "--project"]));
+    assert_eq!(approved.code, 0, "{}", approved.err);
+    assert_ne!(answer(&mut client, 71)["isError"], true);
+    let project = std::fs::canonicalize(rig.project()).expect("there");
+    let line = format!("allow_in = [\"{}=write_file(b.txt)\"]", project.display());
+    assert!(approved.out.contains(&format!("+{line}")), "{}", approved.out);
+    let written = std::fs::read_to_string(rig.home().join("config/tectum/tectum.toml")).expect("readable");
+    assert_eq!(written.replace(&format!("{line}\n"), ""), settings, "nothing else changed");
+    // The rule holds for whoever starts next, and for that file alone.
+    let mut next = rig.stdio();
+    ask(&mut next, 72, "b.txt");
+    assert_ne!(answer(&mut next, 72)["isError"], true);
+    ask(&mut next, 73, "c.txt");
+    let id = ids(&rig, 1).remove(0);
+    assert_eq!(Said::from(rig.run(&["deny", &id])).code, 0);
+    assert_eq!(answer(&mut next, 73)["isError"], true);
+
+    // A rule that asks is not beaten by one that allows: the person hears so, and the question still waits.
+    rig.configure("[permissions]\nask = [\"write_file\"]\n");
+    let mut strict = rig.stdio();
+    ask(&mut strict, 74, "d.txt");
+    let id = ids(&rig, 1).remove(0);
+    let refused = Said::from(rig.run(&["approve", &id, "--project"]));
+    assert_eq!(
+        (refused.code, refused.err.contains("remember the answer for the session")),
+        (2, true),
+        "{}",
+        refused.err
+    );
+    assert_eq!(ids(&rig, 1), [id.clone()]);
+    assert_eq!(Said::from(rig.run(&["approve", &id])).code, 0);
+    assert_ne!(answer(&mut strict, 74)["isError"], true);
+}
+
+#[test]
+fn a_question_about_a_servers_tool_shows_its_whole_definition() {
+    let rig = Rig::new();
+    rig.configure(&format!("[permissions]\nask = [\"one__echo\"]\n{}", echo("one", &[], "")));
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("one__echo");
+    let listed = client.result("tools/list", json!({}));
+    let listed = listed["tools"].as_array().expect("a list").iter().find(|tool| tool["name"] == "one__echo");
+    let listed = listed.expect("listed").clone();
+    let call = client.start("tools/call", json!({"name": "one__echo", "arguments": {"text": "x"}}));
+    let id = ids(&rig, 1).remove(0);
+    let question = pending(&rig).remove(0);
+    let preview = &question["preview"];
+    assert_eq!((&preview["kind"], &preview["server"]), (&json!("definition"), &json!("one")), "{question}");
+    let defined = &preview["definition"];
+    for part in ["name", "description", "inputSchema", "annotations"] {
+        assert!(!defined[part].is_null() && defined[part] == listed[part], "{part}: {defined} {listed}");
+    }
+    let shown = Said::from(rig.run(&["pending"]));
+    let description = defined["description"].as_str().expect("text");
+    for words in ["one__echo", "\"text\": \"x\"", "inputSchema", description] {
+        assert!(shown.out.contains(words), "{words} is not in {}", shown.out);
+    }
+    assert_eq!(Said::from(rig.run(&["approve", &id])).code, 0);
+    let echoed = client.wait(call);
+    assert_eq!(text(&echoed["result"]), "x", "{echoed}");
 }
 
 /// `tectum top` in a terminal of this size, and what its screen shows.

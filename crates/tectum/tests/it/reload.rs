@@ -167,9 +167,10 @@ fn a_changed_file_is_noticed_without_any_command() {
 
 #[test]
 fn consent_counts_while_it_runs() {
-    let rig = rig();
+    let mut rig = rig();
     rig.write("tectum.toml", "[permissions]\nallow = [\"diagnostics\"]\n");
     // Nobody can be asked in its place.
+    rig.set("TECTUM_APPROVAL_VIA", "client");
     let mut client = Client::able(&rig, Era::Legacy, json!({}));
     let waits = |client: &mut Client| {
         let answer = client.call("diagnostics", json!({ "path": "src/none.txt" }));

@@ -1,12 +1,12 @@
 //! `tectum run`: a model behind a stand-in server works on files through the real binary.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
 use crate::{
     cli_said::Said,
-    federated::echo,
+    federated::{echo, until},
     rig::{Rig, deserted},
     run_model::{ModelServer, Reply, call},
 };
@@ -229,6 +229,36 @@ fn rules_hold_and_nobody_to_ask_is_a_no() {
         asked[2].last()
     );
     assert!(said.err.contains("  edit_file failed: edit_file needs approval"), "{}", said.err);
+}
+
+#[test]
+fn who_looks_at_a_run_finds_it_and_is_asked() {
+    let rig = Rig::with(&[("a.txt", "teh cat\n")]);
+    rig.configure("[permissions]\nask = [\"edit_file\"]\n");
+    let (go, gone) = std::sync::mpsc::channel();
+    let mut replies = edits().into_iter();
+    // The model thinks until somebody has looked.
+    let server = ModelServer::answering(true, move |_| {
+        if replies.len() == 3 {
+            gone.recv().expect("somebody looks");
+        }
+        replies.next().unwrap_or(Reply::Text("It is over."))
+    });
+    let mut task = command(&rig, &server, &[]);
+    let task = task.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let json = |args: &[&str]| Said::from(rig.run(args)).json();
+    until("it is found", || json(&["status", "--json"])["houses"][0]["pid"] == task.id());
+    go.send(()).expect("waits");
+    let mut id = String::new();
+    until("the question", || {
+        let asked = json(&["pending", "--json"])["questions"][0].clone();
+        id = asked["id"].as_str().unwrap_or_default().to_owned();
+        asked["tool"] == "edit_file"
+    });
+    assert_eq!(Said::from(rig.run(&["approve", &id])).code, 0);
+    let said = Said::from(task.wait_with_output().expect("ends"));
+    assert_eq!((said.code, said.out.as_str()), (0, "The typo is fixed.\n"), "{}", said.err);
+    assert_eq!(rig.read("a.txt"), "the cat\n");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli_said::Said,
+    federated::until,
     rig::Rig,
     run_model::{Asked, ModelServer, Reply, call},
     run_stopped::{at_a_terminal, interrupt},
@@ -360,7 +361,8 @@ fn a_proposal_runs_only_if_a_person_accepts_it() {
 
 #[test]
 fn nobody_to_ask_is_a_no() {
-    let rig = Rig::with(&[("seven.toml", SEVEN)]);
+    let mut rig = Rig::with(&[("seven.toml", SEVEN)]);
+    rig.set("TECTUM_APPROVAL_VIA", "client");
     let server = ModelServer::answering(true, good);
     let said = run(&rig, &server, &["--track", "seven.toml"]);
     assert_eq!(said.code, 5, "{}{}", said.out, said.err);
@@ -368,6 +370,44 @@ fn nobody_to_ask_is_a_no() {
     assert!(said.out.contains("nobody is there"), "{}", said.out);
     assert!(said.err.starts_with("warning: there is no terminal to ask on"), "{}", said.err);
     assert!(server.asked().is_empty(), "no worker was made");
+}
+
+#[test]
+fn without_a_terminal_the_questions_wait_for_whoever_looks_from_another_one() {
+    let rig = Rig::with(&[("seven.toml", SEVEN)]);
+    let server = ModelServer::answering(true, good);
+    let mut track = command(&rig, &server, &["--track", "seven.toml"]);
+    let track = track.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let json = |args: &[&str]| Said::from(rig.run(args)).json();
+    until("it is found", || json(&["status", "--json"])["houses"][0]["command"] == "run");
+    let told = json(&["status", "--json"])["houses"][0].clone();
+    assert_eq!((&told["pid"], &told["transport"]), (&json!(track.id()), &json!("run")), "{told}");
+    // Each ticket asks before its worker is made.
+    for answered in 0..7 {
+        let mut waiting = Value::Null;
+        until("a question", || {
+            waiting = json(&["pending", "--json"])["questions"][0].clone();
+            waiting.is_object()
+        });
+        assert_eq!(
+            (&waiting["kind"], &waiting["client"]),
+            (&json!("spawn"), &json!("tectum run")),
+            "{waiting}"
+        );
+        let id = waiting["id"].as_str().expect("an id");
+        let said = Said::from(rig.run(&["approve", id]));
+        assert_eq!(said.code, 0, "{answered}: {}", said.err);
+    }
+    let said = Said::from(track.wait_with_output().expect("ends"));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert!(said.out.contains("7 of 7 tickets completed"), "{}", said.out);
+    assert!(
+        said.err.contains("no terminal to ask on, so questions wait for whoever opens `tectum top`"),
+        "{}",
+        said.err
+    );
+    assert_eq!(rig.read("a.txt"), "from a\n");
+    assert_eq!(json(&["status", "--json"])["houses"], json!([]), "its socket goes with it");
 }
 
 #[test]
