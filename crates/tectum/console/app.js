@@ -30,7 +30,7 @@ function draw() {
   render(root, h('div.shell', null,
     h('a.skip', { href: '#main', onclick: skip }, 'Skip to the content'),
     rail(screen.id),
-    h('main#main', { tabindex: -1 }, linkState(), state.now ? screen.view(current) : state.link === 'lost' ? null : h('div.page', { 'aria-busy': 'true' })),
+    h('main', { id: 'main', tabindex: -1 }, linkState(), state.now ? screen.view(current) : state.link === 'lost' ? null : h('div.page', { 'aria-busy': 'true' })),
     announcer(),
     help()));
 }

@@ -14,10 +14,10 @@ export function bars({ name, title, unit, words, items, none }) {
   const few = all.slice(0, MOST);
   const percent = (/** @type {number} */ value) => `${((value / top) * 100).toFixed(2)}%`;
   return figure({
-    name, title, unit, legend: [['first', words[0]], ['second', words[1]]], none: all.length ? undefined : none ?? 'Nothing yet.',
-    columns: ['Name', words[0], words[1]], rows: () => all.map((item) => [line(item.label), number(item.first), number(item.second)]),
+    name, title, unit, legend: words[1] ? [['first', words[0]], ['second', words[1]]] : undefined, none: all.length ? undefined : none ?? 'Nothing yet.',
+    columns: ['Name', ...words.filter(Boolean)], rows: () => all.map((item) => [line(item.label), number(item.first), ...(words[1] ? [number(item.second)] : [])]),
   }, h('ol.bars', null, few.map((item) =>
-    h('li', { key: item.label, 'data-tip': `${plain(item.label)}\n${number(item.first)} ${words[0]}, ${number(item.second)} ${words[1]}` },
+    h('li', { key: item.label, 'data-tip': `${plain(item.label)}\n${number(item.first)} ${words[0]}${words[1] ? `, ${number(item.second)} ${words[1]}` : ''}` },
       h('span.bar-name', null, item.href ? h('a', { href: item.href }, line(item.label)) : line(item.label)),
       h('span.bar-track', { 'aria-hidden': 'true' }, h('i.first', { style: { width: percent(item.first) } }), h('i.second', { style: { width: percent(item.second) } })),
       h('span.bar-value', null, short(item.first + item.second)))),

@@ -48,11 +48,12 @@ export function gantt({ name, title, calls }) {
       return before * scale + breaks;
     };
     return h('svg.plot.gantt', { width, height, role: 'group', 'aria-label': title },
+      labels(first, last, rests, x, width).map(([left, at]) => h('text.axis', { key: `t${left}`, x: left, y: 12 }, clock(at))),
       rests.map((rest) => {
         const left = x(rest.from);
         return h('g', { 'data-tip': `${took(rest.length)} without a call` },
-          h('rect.rest', { x: left + 2, y: 0, width: Math.max(1, gap - 4), height }),
-          gap > 22 && h('text.axis.mid', { x: left + gap / 2, y: 12 }, took(rest.length).replace(/ (\w)\w*.*/, '$1')));
+          h('rect.rest', { x: left + 2, y: TOP - 4, width: Math.max(1, gap - 4), height }),
+          h('path.rest-mark', { d: `M${left + gap / 2 - 3} ${TOP}v${height}m6 0v-${height}` }));
       }),
       placed.map(({ call, from, to, lane }) => {
         const left = x(from);
@@ -65,6 +66,17 @@ export function gantt({ name, title, calls }) {
           wide > 56 && h('text.bar-text', { x: left + 5, y: TOP + lane * ROW + 12 }, plain(call.tool).slice(0, Math.floor(wide / 7.5))));
       }));
   }));
+}
+
+/** The times that the axis shows: the beginning, and where it goes on after each rest. @param {number} first @param {number} last @param {{from: number, length: number}[]} rests @param {(at: number) => number} x @param {number} width @returns {[number, number][]} */
+function labels(first, last, rests, x, width) {
+  /** @type {[number, number][]} */
+  const out = [];
+  for (const at of [first, ...rests.map((rest) => rest.from + rest.length + 1), first + (last - first) * 0.999]) {
+    const left = Math.min(x(at), width - 54);
+    if (!out.length || left - out[out.length - 1][0] > 64) out.push([left, at]);
+  }
+  return out;
 }
 
 /** The times in which nothing ran. @param {{from: number, to: number}[]} bars */

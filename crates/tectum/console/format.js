@@ -65,3 +65,6 @@ export const clock = (at) => (Number.isNaN(millis(at)) ? '–' : clockTime.forma
 
 /** A relative time, with the exact one on hover. @param {any} at */
 export const when = (at) => h('time', { datetime: Number.isNaN(millis(at)) ? undefined : new Date(millis(at)).toISOString(), title: exactly(at) }, ago(at));
+
+/** A word as a shell takes it. @param {string} text */
+export const quoted = (text) => (/^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -8,7 +8,7 @@ import { empty, failed, mark, page } from './parts.js';
 import { icon } from './icons.js';
 import { hear, onSnapshot, state } from './store.js';
 import { go, link } from './router.js';
-import { clock, exactly, number, short, took } from './format.js';
+import { clock, exactly, number, quoted, short, took } from './format.js';
 import { line, plain, shown } from './text.js';
 import { setKeys } from './keys.js';
 
@@ -69,13 +69,21 @@ export const activity = {
   view() {
     const filtered = Object.values(here.query).some(Boolean);
     const sub = list.ready ? `${number(list.total)} ${list.total === 1 ? 'call' : 'calls'}${filtered ? ' with this filter' : ' on record'}, ${state.calls.size} in flight` : ' ';
-    return page({ title: 'Activity', sub, class: `fill activity${here.item ? ' with-pane' : ''}`, cli: here.query.tool ? `tectum log --tool ${here.query.tool}` : 'tectum log' },
+    return page({ title: 'Activity', sub, class: `fill activity${here.item ? ' with-pane' : ''}`, cli: command(filtered) },
       filters(),
       h('div.panes', null,
         h('div.list-pane', null, list.error && failed(list.error, () => void list.load()), fresh(), !list.ready ? null : list.total === 0 ? nothing(filtered) : calls()),
         here.item && h('aside.pane', { 'aria-label': 'Call', key: 'pane' }, callPane(here.item, link('activity', null, here.query)))));
   },
 };
+
+/** The same at a terminal. @param {boolean} filtered */
+function command(filtered) {
+  if (!filtered) return 'tectum log tail -f';
+  const { q, tool, client, session, verdict, failed } = here.query;
+  const options = Object.entries({ tool, client, session, verdict: { allowed: 'allow', asked: 'ask' }[verdict] ?? (verdict && 'deny') }).filter(([, value]) => value).map(([name, value]) => ` --${name} ${quoted(value)}`);
+  return `tectum log search${q ? ` ${quoted(q)}` : ''}${options.join('')}${failed ? ' --failed' : ''}`;
+}
 
 const nothing = (/** @type {boolean} */ filtered) =>
   filtered

@@ -40,7 +40,7 @@ export const attention = {
     void load();
   },
   leave: () => void (open = false),
-  view: () => page({ title: 'Attention', sub: 'What changes around the agent, and what of it was told', cli: 'tectum attention' },
+  view: () => page({ title: 'Attention', sub: 'What changes around the agent, and what of it was told' },
     act.show(),
     off
       ? empty('Attention is off', ['It watches tests, files and servers, and tells the model only what matters. Switch it on in tectum.toml: ', h('code', null, '[attention] on = true'), '.'])

@@ -38,7 +38,7 @@ export const context = {
     const value = context_.value;
     const stale = value ? allFiles(value).filter((file) => file.stale).length : 0;
     const sub = value ? `${count(value.anchors.length, 'anchor')}, ${count(value.todos.length, 'todo')}, ${count(allFiles(value).length, 'file')} known${stale ? `, ${stale} of them stale` : ''}` : ' ';
-    return page({ title: 'Context', sub, cli: 'tectum call get_context' },
+    return page({ title: 'Context', sub },
       context_.show((value) => [h('div.columns', null, anchors(value.anchors), todos(value.todos)), files(value)], 8));
   },
 };

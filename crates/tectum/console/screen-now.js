@@ -76,8 +76,7 @@ export const now = {
 function waiting() {
   const open = questions();
   if (!open.length) return null;
-  return h('section.panel.ask', { 'aria-label': 'Waiting for you' },
-    h('header.panel-head', null, h('h2', null, `${count(open.length, 'question')} ${open.length === 1 ? 'waits' : 'wait'} for you`), h('div.panel-actions', null, h('a.btn.primary', { href: link('approvals', open[0].id) }, open.length === 1 ? 'Look at it' : 'Look at them'))),
+  return panel(`${count(open.length, 'question')} ${open.length === 1 ? 'waits' : 'wait'} for you`, { class: 'ask', actions: h('a.btn.primary', { href: link('approvals', open[0].id) }, open.length === 1 ? 'Look at it' : 'Look at them') },
     h('ul.rows', null, open.slice(0, 5).map((question) => h('li', { key: question.id }, h('a', { href: link('approvals', question.id) }, h('b', null, line(question.tool || question.kind)), ' ', line(question.subject)), h('span.note', null, line(question.client), ', ', when(question.asked_at))))),
     open.length > 5 && h('p.note.more-note', null, `and ${open.length - 5} more`));
 }

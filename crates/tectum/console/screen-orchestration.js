@@ -47,7 +47,7 @@ export const orchestration = {
     const value = status.value;
     const [kind, word] = OVERALL[value?.mma_status] ?? ['off', plain(value?.mma_status ?? '')];
     const sub = value ? [mark(kind, word), value.active_tier && [' ', line(value.active_tier), ' is at work'], value.mma_step_mode && ' · each ticket is asked about'] : ' ';
-    return page({ title: 'Orchestration', sub, cli: 'tectum run --track track.toml' }, waiting(), status.show(body, 8));
+    return page({ title: 'Orchestration', sub }, waiting(), status.show(body, 8));
   },
 };
 

@@ -5,7 +5,7 @@ import { action, copy, empty, facts, mark, page, panel, resource } from './parts
 import { table } from './table.js';
 import { get, post } from './net.js';
 import { hear, invalidate, onSnapshot } from './store.js';
-import { number, when } from './format.js';
+import { number, quoted, when } from './format.js';
 import { diff } from './diff.js';
 import { line, plain, shown } from './text.js';
 import { icon } from './icons.js';
@@ -31,7 +31,7 @@ export const policy = {
     void tools.load();
   },
   leave: () => void (open = false),
-  view: () => page({ title: 'Policy', sub: rules.value ? `Version ${rules.value.version} of the settings; where no rule fits: ${plain(rules.value.default)}` : ' ', cli: 'tectum policy' },
+  view: () => page({ title: 'Policy', sub: rules.value ? `Version ${rules.value.version} of the settings; where no rule fits: ${plain(rules.value.default)}` : ' ', cli: `tectum policy test ${quoted(asked.tool || 'edit_file')}` },
     rules.show((value) => [
       value.problems?.length ? h('div.failed', { role: 'alert' }, icon('warn'), h('div', null, h('p.failed-title', null, 'The settings files contain mistakes; the last valid settings are in effect.'), h('ul.plain', null, value.problems.map((/** @type {any} */ problem) => h('li', null, shown(typeof problem === 'string' ? problem : problem.message ?? JSON.stringify(problem))))))) : null,
       h('div.columns.wide-left', null, h('div.stack', null, list(value.rules)), whatIf()),

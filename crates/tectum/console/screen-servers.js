@@ -5,7 +5,7 @@ import { action, empty, facts, page, panel, resource } from './parts.js';
 import { icon } from './icons.js';
 import { get, post } from './net.js';
 import { hear, invalidate, onSnapshot, state } from './store.js';
-import { count, number, when } from './format.js';
+import { count, number, quoted, when } from './format.js';
 import { strip } from './chart-strip.js';
 import { serverMark } from './server-mark.js';
 import { newServer, startNew } from './server-new.js';
@@ -43,7 +43,7 @@ export const servers = {
 const life = (server) => strip({ name: server.name, since: server.since, up: /^(ready|up|running)/.test(server.state), deaths: server.deaths ?? [], now: Date.now(), hours: HOURS });
 
 function all() {
-  return page({ title: 'Servers', sub: 'MCP servers behind this house; their tools appear among its own', cli: 'tectum list', actions: [h('button.btn', { onclick: () => startNew('import'), disabled: !state.mayAnswer }, 'Import'), h('button.btn.primary', { onclick: () => startNew('add'), disabled: !state.mayAnswer }, 'Add a server')] },
+  return page({ title: 'Servers', sub: 'MCP servers behind this house; their tools appear among its own', cli: 'tectum list -v', actions: [h('button.btn', { onclick: () => startNew('import'), disabled: !state.mayAnswer }, 'Import'), h('button.btn.primary', { onclick: () => startNew('add'), disabled: !state.mayAnswer }, 'Add a server')] },
     newServer(() => void list.load()),
     list.show((servers) =>
       servers.length
@@ -74,7 +74,7 @@ function one(name) {
   const off = act.busy !== null || !state.mayAnswer;
   const disabled = /^(off|disabled)/.test(server?.state ?? '');
   return page({
-    title: line(name), back: [link('servers'), 'Servers'], sub: server ? [serverMark(server), ' ', server.since && ['since ', when(server.since)]] : ' ', cli: `tectum list ${name}`,
+    title: line(name), back: [link('servers'), 'Servers'], sub: server ? [serverMark(server), ' ', server.since && ['since ', when(server.since)]] : ' ', cli: `tectum get ${quoted(name)}`,
     actions: server && [
       h('button.btn', { disabled: off, onclick: () => does(name, 'restart') }, icon('restart'), act.busy === 'restart' ? 'Starting …' : 'Restart'),
       h('button.btn', { disabled: off, onclick: () => does(name, disabled ? 'enable' : 'disable') }, disabled ? 'Enable' : 'Disable'),

@@ -6,7 +6,7 @@ import { table } from './table.js';
 import { icon } from './icons.js';
 import { download, get, post } from './net.js';
 import { invalidate, onSnapshot, state } from './store.js';
-import { count, exactly, number, short, took, when } from './format.js';
+import { count, exactly, number, quoted, short, took, when } from './format.js';
 import { gantt } from './chart-gantt.js';
 import { map } from './chart-map.js';
 import { bars } from './chart-bars.js';
@@ -64,7 +64,7 @@ export const sessions = {
 };
 
 function all() {
-  return page({ title: 'Sessions', sub: 'Everything that clients did here, from the record', cli: words ? `tectum log search '${words}'` : 'tectum sessions' },
+  return page({ title: 'Sessions', sub: 'Everything that clients did here, from the record', cli: words ? `tectum log search ${quoted(words)}` : 'tectum log list' },
     h('form.filters', { role: 'search', onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
       h('div.search', null, icon('search'), h('input', {
         type: 'search', placeholder: 'Search in all calls of all sessions', 'aria-label': 'Search', value: words, autocomplete: 'off',
@@ -107,7 +107,7 @@ async function more() {
 function session(id) {
   const row = one.value;
   const sub = row && [line(row.client), ' · ', exactly(row.first), ' · ', took(Date.parse(row.last) - Date.parse(row.first))];
-  return page({ title: ['Session ', h('code', null, shown(id))], back: [link('sessions'), 'Sessions'], sub: sub ?? ' ', cli: `tectum log --session ${id}`, actions: row && buttons(id) },
+  return page({ title: ['Session ', h('code', null, shown(id))], back: [link('sessions'), 'Sessions'], sub: sub ?? ' ', cli: `tectum log show ${quoted(id)}`, actions: row && buttons(id) },
     act.show(), plan && undoPlan(id), replayed && replayResult(),
     one.show((row) => [
       figures([

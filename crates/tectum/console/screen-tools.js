@@ -6,7 +6,7 @@ import { table } from './table.js';
 import { icon } from './icons.js';
 import { get, post } from './net.js';
 import { hear, invalidate, onSnapshot, state } from './store.js';
-import { number, took } from './format.js';
+import { number, quoted, took } from './format.js';
 import { callDetail } from './call-pane.js';
 import { bars } from './chart-bars.js';
 import { diff } from './diff.js';
@@ -92,7 +92,7 @@ const flip = (tool, on) =>
 /** @param {string} name */
 function one(name) {
   const tool = list.value?.tools.find((/** @type {any} */ each) => each.name === name);
-  return page({ title: line(name), back: [link('tools'), 'Tools'], sub: tool ? line(tool.title || '') : ' ', cli: `tectum call ${name}`, actions: tool && h('label.switch-label', null, tool.on ? 'On' : 'Off', toggle(`${plain(name)} is on`, tool.on, (to) => flip(tool, to), act.busy !== null || !state.mayAnswer)) },
+  return page({ title: line(name), back: [link('tools'), 'Tools'], sub: tool ? line(tool.title || '') : ' ', cli: `tectum call ${quoted(name)}`, actions: tool && h('label.switch-label', null, tool.on ? 'On' : 'Off', toggle(`${plain(name)} is on`, tool.on, (to) => flip(tool, to), act.busy !== null || !state.mayAnswer)) },
     act.show(),
     list.show(() => (tool ? detail(tool) : empty('There is no such tool', 'It may have gone with its server.', h('a.btn', { href: link('tools') }, 'All tools'))), 8));
 }
@@ -105,8 +105,8 @@ function detail(tool) {
       { label: 'Tokens', value: number(tool.tokens), note: 'in each conversation' },
       { label: 'Calls', value: number(tool.calls), note: h('a', { href: link('activity', null, { tool: tool.name }) }, 'in Activity') },
       { label: 'Errors', value: errorRate(tool.calls, tool.errors), note: tool.errors ? `${number(tool.errors)} calls` : ' ', kind: tool.errors ? 'is-bad' : '' },
-      { label: 'Half take', value: took(tool.p50_ms), note: 'at most' },
-      { label: '99 of 100 take', value: took(tool.p99_ms), note: 'at most' },
+      { label: 'p50', value: took(tool.p50_ms), note: 'half are quicker' },
+      { label: 'p99', value: took(tool.p99_ms), note: '99 of 100 are quicker' },
     ]),
     h('div.columns', null,
       h('div.stack', null,

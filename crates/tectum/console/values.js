@@ -2,7 +2,7 @@
 
 import { h } from './view.js';
 import { invalidate } from './store.js';
-import { number } from './format.js';
+import { count, number } from './format.js';
 import { plain, shown } from './text.js';
 
 /** Characters and members that are drawn before somebody asks for the rest. */
@@ -41,7 +41,7 @@ function node(value, key, depth) {
   if (!names.length) return h('span', null, open + close);
   const few = names.length > MANY && !opened.has(key) ? names.slice(0, MANY) : names;
   return h('details', { open: depth < 3 && names.length <= 40 },
-    h('summary', null, open, h('span.note', null, ` ${number(names.length)} ${list ? 'items' : 'members'} `)),
+    h('summary', null, open, h('span.note', null, ` ${count(names.length, list ? 'item' : 'member')} `)),
     h('ul', null, few.map((name) => h('li', { key: name }, !list && [h('span.name', null, shown(JSON.stringify(name))), ': '], node(value[name], `${key}.${name}`, depth + 1)))),
     few.length < names.length && more(key, `Show all ${number(names.length)}`),
     close);

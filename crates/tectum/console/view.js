@@ -161,9 +161,12 @@ function names(list) {
   });
 }
 
-/** @param {VNode} node */
+/** @param {VNode} node @returns {void} */
 function gone(node) {
-  if (node.make) return node.tree && gone(node.tree);
+  if (node.make) {
+    if (node.tree) gone(node.tree);
+    return;
+  }
   if (!node.tag) return;
   node.props.ref?.(null);
   node.children.forEach(gone);
