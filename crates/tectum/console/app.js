@@ -84,7 +84,8 @@ function move() {
   soon();
   if (from !== to || before.item !== current.item) {
     scrollTo(0, 0);
-    requestAnimationFrame(() => document.querySelector('main h1')?.dispatchEvent(new Event('arrived')));
+    // On a narrow page the list of screens is a row, of which only a part is in view.
+    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })));
   }
 }
 

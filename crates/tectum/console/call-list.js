@@ -42,6 +42,7 @@ export class CallList {
     /** Calls that came while somebody read further down. */
     this.fresh = 0;
     this.turn = 0;
+    this.waiting = false;
     /** Values that were seen, to choose from. */
     this.seen = { tool: new Set(), server: new Set(), client: new Set() };
   }
@@ -96,6 +97,8 @@ export class CallList {
   live(ended, atTop) {
     const call = row(ended);
     if (!this.ready || this.busy || !matches(call, this.filter)) return;
+    // The event does not tell the verdict, so whoever asks for one must look into the record.
+    if (this.filter.verdict && !call.verdict) return void (atTop && this.later());
     this.note([call]);
     this.total += 1;
     if (!atTop) {
@@ -105,6 +108,16 @@ export class CallList {
     if (this.rows[0]?.call === call.call) return;
     this.rows.unshift(call);
     if (this.rows.length > MOST_LIVE) void this.load();
+  }
+
+  /** Reads the newest again soon, however many calls want it. */
+  later() {
+    if (this.waiting) return;
+    this.waiting = true;
+    setTimeout(() => {
+      this.waiting = false;
+      void this.load();
+    }, 1000);
   }
 
   /** @param {Call[]} rows */
@@ -119,7 +132,7 @@ export class CallList {
 
 /** @param {Call} call @param {Record<string, string>} filter */
 function matches(call, filter) {
-  for (const name of /** @type {const} */ (['tool', 'server', 'client', 'session', 'verdict'])) if (filter[name] && call[name] !== filter[name]) return false;
+  for (const name of /** @type {const} */ (['tool', 'server', 'client', 'session', 'verdict'])) if (filter[name] && call[name] !== filter[name] && !(name === 'verdict' && !call.verdict)) return false;
   if (filter.failed && call.ok) return false;
   const words = filter.q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
   const text = `${call.tool} ${call.subject} ${call.message ?? ''}`.toLowerCase();

@@ -48,7 +48,7 @@ export function gantt({ name, title, calls }) {
       return before * scale + breaks;
     };
     return h('svg.plot.gantt', { width, height, role: 'group', 'aria-label': title },
-      labels(first, last, rests, x, width).map(([left, at]) => h('text.axis', { key: `t${left}`, x: left, y: 12 }, clock(at))),
+      labels(first, last, rests, x, width).map(([left, at]) => h('text.axis', { key: `t${at}`, x: left, y: 12 }, clock(at))),
       rests.map((rest) => {
         const left = x(rest.from);
         return h('g', { 'data-tip': `${took(rest.length)} without a call` },

@@ -13,7 +13,7 @@ const HEIGHT = 260;
 export function map({ name, title, files, open }) {
   const most = Math.max(1, ...files.map((file) => file.changes));
   return figure({
-    name, title, unit: 'area by changes and reads', legend: [['calls', 'changed'], ['pale', 'read only']], none: files.length ? undefined : 'No file was touched.',
+    name, title, unit: 'area by changes and reads', legend: [['map', 'changed'], ['pale', 'read only']], none: files.length ? undefined : 'No file was touched.',
     columns: ['File', 'Changes', 'Reads'], rows: () => files.map((file) => [plain(file.path), file.changes, file.reads]),
   }, sized(name, HEIGHT, (width) => {
     /** @type {any[]} */

@@ -49,7 +49,7 @@ export const anchor = (href, text, more = {}) => h('a', { href, ...more }, text)
 let copied = null;
 /** A button that puts a text on the clipboard. @param {string} text @param {string} label */
 export const copy = (text, label) =>
-  h('button.btn.quiet', {
+  h('button.btn.quiet.copy', {
     title: plain(text),
     async onclick() {
       await navigator.clipboard.writeText(text);

@@ -30,7 +30,7 @@ export function readPatch(text, path = '') {
     else if (!inside && line.startsWith('+++ ') && file) {
       const to = name(line.slice(4));
       /** @type {FilePatch} */ (file).path = to ?? /** @type {FilePatch} */ (file).from ?? path;
-    } else if (head && !inside) {
+    } else if (head) {
       [old, oldLeft, now, nowLeft] = [+head[1], +(head[2] ?? 1), +head[3], +(head[4] ?? 1)];
       hunk = { head: head[5], lines: [] };
       (file ?? begin(path)).hunks.push(hunk);
@@ -41,7 +41,7 @@ export function readPatch(text, path = '') {
       if (kind === '+') row = { kind, text: line.slice(1), old: null, now: (nowLeft--, now++) };
       else if (kind === '-') row = { kind, text: line.slice(1), old: (oldLeft--, old++), now: null };
       else if (kind === '\\' || line.startsWith('... ')) row = { kind: 'note', text: line.replace(/^\\ /, ''), old: null, now: null };
-      else row = { kind: ' ', text: line.slice(1), old: (oldLeft--, old++), now: (nowLeft--, now++) };
+      else row = { kind: ' ', text: kind === ' ' ? line.slice(1) : line, old: (oldLeft--, old++), now: (nowLeft--, now++) };
       /** @type {Hunk} */ (hunk).lines.push(row);
       const counted = /** @type {FilePatch} */ (/** @type {unknown} */ (file));
       if (kind === '+') counted.added++;

@@ -102,7 +102,7 @@ function calls() {
       const call = list.rows[index];
       if (!call) return h('div.v-row.wait', { key: `wait-${index}`, role: 'row', 'aria-rowindex': index + 2 }, h('span', { role: 'cell' }, '…'));
       const on = call.call === here.item;
-      const [kind, word] = call.ok || call.verdict === 'denied' || call.verdict === 'refused' ? VERDICTS[call.verdict] ?? ['ok', call.verdict] : FAULT;
+      const [kind, word] = call.ok || call.verdict === 'denied' || call.verdict === 'refused' ? VERDICTS[call.verdict] ?? ['ok', 'ok'] : FAULT;
       const to = link('activity', call.call, here.query);
       return h('div.v-row', { key: call.call, role: 'row', 'aria-rowindex': index + 2, class: on ? 'on' : '', onclick: () => go(to) },
         h('span', { role: 'cell' }, mark(kind, word, call.message ? plain(call.message) : undefined)),

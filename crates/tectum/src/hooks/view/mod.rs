@@ -1,0 +1,5 @@
+//! What the console shows: everything the house knows, in the form of its screens. Reading waits for the disk, so it
+//! is done on threads that may wait.
+
+pub(super) mod now;
+mod records;
