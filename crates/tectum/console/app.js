@@ -4,7 +4,7 @@
 import { h, render } from './view.js';
 import { connect, connectNow, disconnect, hear, state, whenChanged } from './store.js';
 import { signIn, whenSignedOut, words } from './net.js';
-import { go, place } from './router.js';
+import { place } from './router.js';
 import { SCREENS, rail } from './rail.js';
 import { signInScreen } from './sign-in.js';
 import { help, listen } from './keys.js';
@@ -61,7 +61,7 @@ async function enter(code) {
   trouble = null;
   try {
     await signIn(code);
-    connect();
+    begin();
   } catch (error) {
     trouble = error;
     state.link = 'signed out';
@@ -69,18 +69,31 @@ async function enter(code) {
   }
 }
 
+/** Connects, and lets the screen in view read what it shows. */
+function begin() {
+  connect();
+  arrive(true);
+}
+
+/** @param {boolean} fresh whether another screen was in view before */
+function arrive(fresh) {
+  SCREENS.find((each) => each.id === current.screen)?.enter?.(current, fresh);
+}
+
 function move() {
   const code = /^#code=(.+)$/.exec(location.hash)?.[1];
   if (code) {
     // The code must not stay in the address, the history or a bookmark.
     history.replaceState(null, '', '#/now');
+    current = place();
     void enter(decodeURIComponent(code));
+    return;
   }
   const before = current;
   current = place();
   const [from, to] = [before, current].map((at) => SCREENS.find((each) => each.id === at.screen));
   if (from !== to) from?.leave?.();
-  to?.enter?.(current, from !== to);
+  if (state.link !== 'signed out') arrive(from !== to);
   soon();
   if (from !== to || before.item !== current.item) {
     scrollTo(0, 0);
@@ -98,8 +111,12 @@ addEventListener('hashchange', move);
 document.addEventListener('visibilitychange', () => (soon(), connectNow()));
 // Relative times and countdowns go on while nothing happens.
 setInterval(() => !document.hidden && state.link !== 'signed out' && soon(), 1000);
-if (!location.hash) go('#/now', true);
-const arriving = location.hash.startsWith('#code=');
-move();
-if (!arriving) connect();
+if (!location.hash) history.replaceState(null, '', '#/now');
+if (location.hash.startsWith('#code=')) move();
+else {
+  current = place();
+  begin();
+}
+// What the file itself shows until now.
+root.textContent = '';
 draw();

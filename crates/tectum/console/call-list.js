@@ -43,6 +43,8 @@ export class CallList {
     this.fresh = 0;
     this.turn = 0;
     this.waiting = false;
+    /** Rows that came in on top since the list was read. */
+    this.prepended = 0;
     /** Values that were seen, to choose from. */
     this.seen = { tool: new Set(), server: new Set(), client: new Set() };
   }
@@ -59,7 +61,7 @@ export class CallList {
       this.note(this.rows);
       this.next = next;
       this.total = Math.max(total_known ?? 0, this.rows.length);
-      this.fresh = 0;
+      this.fresh = this.prepended = 0;
       this.error = null;
     } catch (error) {
       if (turn !== this.turn) return;
@@ -107,6 +109,7 @@ export class CallList {
     }
     if (this.rows[0]?.call === call.call) return;
     this.rows.unshift(call);
+    this.prepended += 1;
     if (this.rows.length > MOST_LIVE) void this.load();
   }
 

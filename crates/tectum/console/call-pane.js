@@ -10,6 +10,7 @@ import { diff } from './diff.js';
 import { json, longText } from './values.js';
 import { line, plain, shown } from './text.js';
 import { link } from './router.js';
+import { ruleText } from './rule-text.js';
 
 /** @type {string | null} */
 let current = null;
@@ -41,7 +42,7 @@ export function callDetail(detail) {
     detail.fault && h('div.failed', { key: 'fault' }, icon('warn'), h('div', null, h('p.failed-title', null, shown(detail.fault.message ?? call.message)), detail.fault.hint && h('p', null, shown(detail.fault.hint)))),
     facts([
       ['State', mark(call.ok ? 'ok' : 'bad', call.ok ? 'ended well' : plain(call.fault ?? 'failed'))],
-      ['Verdict', [line(call.verdict), detail.rule && [': ', h('code', null, shown(detail.rule.text)), detail.rule.file && h('span.note', null, ` ${plain(detail.rule.file)}${detail.rule.line ? `:${detail.rule.line}` : ''}`)]]],
+      ['Verdict', [line(call.verdict), detail.rule && [': ', ruleText(detail.rule)]]],
       ['Asked', detail.asked && [line(detail.asked.how), detail.asked.by && [' by ', line(detail.asked.by)], detail.asked.seconds !== undefined && ` after ${took(detail.asked.seconds * 1000)}`]],
       ['When', [h('span', null, exactly(call.at)), ' (', when(call.at), ')']],
       ['Took', took(call.took_ms)],

@@ -14,7 +14,7 @@ export function graph({ label, nodes, chosen, choose }) {
   const places = laid(nodes);
   const width = Math.max(...[...places.values()].map((at) => at.x + WIDE)) + 2;
   const height = Math.max(...[...places.values()].map((at) => at.y + HIGH)) + 2;
-  return h('div.graph-box', { tabindex: 0, role: 'region', 'aria-label': label },
+  return h('div.graph-box', { tabindex: 0, role: 'group', 'aria-label': label },
     h('svg.graph', { width, height },
       nodes.map((node) => node.after.map((id) => {
         const [from, to] = [places.get(id), places.get(node.id)];
@@ -27,7 +27,7 @@ export function graph({ label, nodes, chosen, choose }) {
         const at = /** @type {{x: number, y: number}} */ (places.get(node.id));
         return h('g', {
           key: node.id, class: `node is-${node.state}${node.id === chosen ? ' on' : ''}`, transform: `translate(${at.x + 1} ${at.y + 1})`, tabindex: 0, role: 'button',
-          'aria-label': `${plain(node.title)}: ${node.word}`, 'aria-pressed': node.id === chosen ? 'true' : 'false', onclick: () => choose(node.id),
+          'aria-pressed': node.id === chosen ? 'true' : 'false', onclick: () => choose(node.id),
           onkeydown(/** @type {KeyboardEvent} */ event) {
             if (event.key !== 'Enter' && event.key !== ' ') return;
             event.preventDefault();
@@ -35,9 +35,12 @@ export function graph({ label, nodes, chosen, choose }) {
           },
         },
         h('rect', { width: WIDE, height: HIGH, rx: 6 }), h('rect.stripe', { width: 4, height: HIGH - 16, x: 6, y: 8, rx: 2 }),
-        h('text.node-title', { x: 18, y: 22 }, cut(plain(node.title), 23)), h('text.node-note', { x: 18, y: 41 }, cut(`${node.word}${node.note ? ` · ${plain(node.note)}` : ''}`, 28)));
+        h('text.node-title', { x: 18, y: 22 }, `${cut(plain(node.title), 23)} `), h('text.node-note', { x: 18, y: 41 }, cut(note(node), 28)));
       })));
 }
+
+/** @param {GraphNode} node */
+const note = (node) => `${node.word}${node.note ? ` · ${plain(node.note)}` : ''}`;
 
 /** @param {string} text @param {number} most */
 const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -53,7 +53,7 @@ export function figure(about, picture) {
       h('button.btn.quiet.flip', { onclick: flip, 'aria-pressed': table ? 'true' : 'false' }, table ? 'Picture' : 'Table')),
     about.none ? h('p.chart-none', null, about.none)
       : table
-        ? h('div.table-box', { tabindex: 0, role: 'region', 'aria-label': 'The same as a table' }, h('table', null,
+        ? h('div.table-box', { tabindex: 0, role: 'group', 'aria-label': 'The same as a table' }, h('table', null,
           h('thead', null, h('tr', null, about.columns.map((head, at) => h('th', { scope: 'col', class: at ? 'num' : '' }, head)))),
           h('tbody', null, rows.map((row) => h('tr', null, row.map((cell, at) => h('td', { class: at ? 'num' : '' }, cell)))))))
         : picture);

@@ -56,7 +56,7 @@ function fileDiff(file, now, narrow) {
     h('figcaption', null, h('code.path', null, shown(file.path || file.from || 'change')), file.from === null && file.removed === 0 && h('span.note', null, 'new file'),
       h('span.plus', null, `+${number(file.added)}`), h('span.minus', null, `−${number(file.removed)}`),
       !narrow && segments('Layout', [['split', 'Side by side'], ['unified', 'Unified']], now, (to) => to !== layout && switchLayout())),
-    h('div.diff-box', { tabindex: 0, role: 'region', 'aria-label': `Change of ${plain(file.path)}` },
+    h('div.diff-box', { tabindex: 0, role: 'group', 'aria-label': `Change of ${plain(file.path)}` },
       h('table', null, h('colgroup', null, ['no', now === 'split' ? '' : 'no', now === 'split' ? 'no' : 'sign', ''].map((kind) => h('col', { class: kind }))), h('tbody', null, file.hunks.map((hunk) => [
         h('tr.hunk', null, h('td', { colspan: 4 }, shown(hunk.head) || '⋯')),
         now === 'split' ? splitRows(hunk, colour) : hunk.lines.map((line) => unifiedRow(line, colour)),

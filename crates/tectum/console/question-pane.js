@@ -9,7 +9,8 @@ import { count, exactly } from './format.js';
 import { diff } from './diff.js';
 import { Form } from './form.js';
 import { json, longText } from './values.js';
-import { line, plain, shown } from './text.js';
+import { line, shown } from './text.js';
+import { ruleText } from './rule-text.js';
 
 /**
  * What a person is doing about a question.
@@ -98,7 +99,7 @@ export function questionPane(question) {
       preview(question),
       facts([
         ['Who asks', [h('b', null, line(question.client || 'unknown')), question.caller && h('span.note', null, ' through ', line(question.caller))]],
-        ['Rule', rule?.text && [h('code', null, shown(rule.text)), rule.file && h('span.note', null, ' ', plain(rule.file), rule.line ? `:${rule.line}` : '')]],
+        ['Rule', rule?.text && ruleText(rule)],
         ['Sandbox', question.sandbox && line(question.sandbox)],
         ['Before', question.kind === 'call' && before && (before.approved + before.denied === 0 ? 'Nothing like it was asked yet' : `${count(before.approved, 'time')} approved, ${before.denied} denied${before.failed ? `, ${before.failed} of the approved failed` : ''}`)],
         ['Paths', question.paths?.length ? h('ul.plain', null, question.paths.map((path) => h('li', null, h('code', null, shown(path.path)), h('span.note', null, path.exists ? '' : ' does not exist yet')))) : null],

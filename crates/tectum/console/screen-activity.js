@@ -96,15 +96,15 @@ const fresh = () => (list.fresh ? h('button.fresh', { onclick: () => (rows.scrol
 function calls() {
   const head = [['', 'State'], ['time', 'Time'], ['tool', 'Tool'], ['subject', 'Subject'], ['opt', 'Client'], ['opt num', 'Tokens'], ['num', 'Took']];
   return rows.view({
-    count: list.total, row: rowHeight(), label: 'Calls', need: (end) => void list.need(end),
+    count: list.total, before: list.prepended, row: rowHeight(), label: 'Calls', need: (end) => void list.need(end),
     head: head.map(([kind, word]) => h('span', { class: kind, role: 'columnheader' }, word)),
-    draw(index) {
+    draw(index, key) {
       const call = list.rows[index];
-      if (!call) return h('div.v-row.wait', { key: `wait-${index}`, role: 'row', 'aria-rowindex': index + 2 }, h('span', { role: 'cell' }, '…'));
+      if (!call) return h('div.v-row.wait', { key, role: 'row', 'aria-rowindex': index + 2 }, h('span', { role: 'cell' }, '…'));
       const on = call.call === here.item;
       const [kind, word] = call.ok || call.verdict === 'denied' || call.verdict === 'refused' ? VERDICTS[call.verdict] ?? ['ok', 'ok'] : FAULT;
       const to = link('activity', call.call, here.query);
-      return h('div.v-row', { key: call.call, role: 'row', 'aria-rowindex': index + 2, class: on ? 'on' : '', onclick: () => go(to) },
+      return h('div.v-row', { key, role: 'row', 'aria-rowindex': index + 2, class: on ? 'on' : '', onclick: () => go(to) },
         h('span', { role: 'cell' }, mark(kind, word, call.message ? plain(call.message) : undefined)),
         h('span.time', { role: 'cell', title: exactly(call.at) }, clock(call.at)),
         h('span.tool', { role: 'cell' }, h('a', { href: to, 'aria-current': on ? 'true' : undefined }, line(call.tool))),

@@ -1,7 +1,7 @@
 // Now: what the agent is doing, what waits for a person, what runs, and how it went in the last minutes.
 
 import { h } from './view.js';
-import { empty, figures, mark, page, panel, resource } from './parts.js';
+import { empty, failed, figures, loading, mark, page, panel, resource } from './parts.js';
 import { PULSE, hear, onSnapshot, questions, refreshWords, state } from './store.js';
 import { ago, count, millis, number, short, took, when } from './format.js';
 import { get } from './net.js';
@@ -65,6 +65,7 @@ export const now = {
           flights()),
         h('div.stack', null, serverList(), errors())),
       h('div.columns', null,
+        !hour.value && h('div.chart.to-come', null, hour.error ? failed(hour.error, read) : loading(8)),
         hour.value && heat({ name: 'heat', title: 'Time calls took, last hour', heat: hour.value.heat }),
         hour.value && bars({
           name: 'tokens', title: 'Tokens by tool, last hour', unit: 'estimated', words: ['to the model', 'from the model'],

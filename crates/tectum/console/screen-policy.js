@@ -9,6 +9,7 @@ import { number, quoted, when } from './format.js';
 import { diff } from './diff.js';
 import { line, plain, shown } from './text.js';
 import { icon } from './icons.js';
+import { ruleText } from './rule-text.js';
 
 const rules = resource(() => get('/api/console/policy'));
 const tools = resource(() => get('/api/console/tools'));
@@ -99,7 +100,7 @@ function verdict(told) {
   return h('div.verdict', { role: 'status' }, h('p.verdict-word', null, mark(kind, line(told.verdict))),
     h('p', null, shown(told.explanation)),
     facts([
-      ['Rule', told.rule && [h('code', null, shown(told.rule.text ?? told.rule)), told.rule.file && h('span.note', null, ` ${plain(told.rule.file)}${told.rule.line ? `:${told.rule.line}` : ''}`)]],
+      ['Rule', told.rule && ruleText(told.rule)],
       ...(told.layers ?? []).map((/** @type {any} */ layer) => [plain(layer.layer), line(layer.says)]),
     ]));
 }

@@ -35,7 +35,7 @@ export function table(given) {
         },
       }, column.head, h('span.arrow', { 'aria-hidden': 'true' }, active ? (order.down ? '↓' : '↑') : '')));
   });
-  return h('div.table-box', { role: 'region', 'aria-label': given.label, tabindex: 0 },
+  return h('div.table-box', { role: 'group', 'aria-label': given.label, tabindex: 0 },
     h('table', null, h('thead', null, h('tr', null, head)),
       h('tbody', null, rows.map((row) =>
         h('tr', { key: given.key(row), ...given.row?.(row) }, given.columns.map((column) => h('td', { class: `${column.num ? 'num ' : ''}${column.opt ? 'opt ' : ''}${column.class ?? ''}` }, column.cell(row))))))));

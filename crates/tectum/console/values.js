@@ -24,11 +24,11 @@ const more = (key, word) =>
 /** A text, in full on request. @param {string} text @param {string} key @param {string} [label] */
 export function longText(text, key, label = 'Text') {
   const cut = text.length > LONG && !opened.has(key);
-  return h('div.long', null, h('pre.code', { tabindex: 0, role: 'region', 'aria-label': plain(label) }, shown(cut ? text.slice(0, LONG) : text) || h('span.note', null, 'empty')), cut && more(key, `Show all ${number(text.length)} characters`));
+  return h('div.long', null, h('pre.code', { tabindex: 0, role: 'group', 'aria-label': plain(label) }, shown(cut ? text.slice(0, LONG) : text) || h('span.note', null, 'empty')), cut && more(key, `Show all ${number(text.length)} characters`));
 }
 
 /** Any JSON value. @param {any} value @param {string} key where the value stands, so that what was opened stays open */
-export const json = (value, key) => h('div.json', { tabindex: 0, role: 'region', 'aria-label': 'JSON' }, node(value, key, 0));
+export const json = (value, key) => h('div.json', { tabindex: 0, role: 'group', 'aria-label': 'JSON' }, node(value, key, 0));
 
 /** @param {any} value @param {string} key @param {number} depth @returns {import('./view.js').Child} */
 function node(value, key, depth) {

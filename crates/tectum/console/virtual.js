@@ -9,6 +9,10 @@ export class Window {
   constructor() {
     this.top = 0;
     this.height = 800;
+    /** The first row that was drawn, and what is added to an index to name its element. */
+    this.first = 0;
+    this.last = 0;
+    this.shift = 0;
     /** @type {HTMLElement | null} */
     this.el = null;
     this.observer = new ResizeObserver(() => {
@@ -34,14 +38,19 @@ export class Window {
   }
 
   /**
-   * @param {{count: number, row: number, label: string, head: import('./view.js').Child, draw: (index: number) => import('./view.js').Child, need: (end: number) => void}} given
+   * `before` counts the rows that came in on top, so that the others keep their elements.
+   * @param {{count: number, before: number, row: number, label: string, head: import('./view.js').Child, draw: (index: number, key: number) => import('./view.js').Child, need: (end: number) => void}} given
    */
-  view({ count, row, label, head, draw, need }) {
+  view({ count, before, row, label, head, draw, need }) {
     const first = Math.max(0, Math.min(Math.floor(this.top / row), count - 1) - BEYOND);
     const last = Math.min(count, Math.ceil((this.top + this.height) / row) + BEYOND);
     need(last);
+    const [from, to] = [first - before, last - before];
+    // After a jump no row is in view that was before: their elements are used again instead of made anew.
+    if (from >= this.last || to <= this.first) this.shift += this.first - from;
+    [this.first, this.last] = [from, to];
     const rows = [];
-    for (let index = first; index < last; index++) rows.push(draw(index));
+    for (let index = first; index < last; index++) rows.push(draw(index, index - before + this.shift));
     return h('div.v-scroll', {
       tabindex: 0, role: 'table', 'aria-label': label, 'aria-rowcount': count + 1,
       ref: (/** @type {any} */ el) => {

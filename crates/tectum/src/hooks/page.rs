@@ -69,6 +69,7 @@ const FILES: &[(&str, &[u8])] = files![
     "question-pane.js",
     "rail.js",
     "router.js",
+    "rule-text.js",
     "screen-activity.js",
     "screen-approvals.js",
     "screen-attention.js",
