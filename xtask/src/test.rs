@@ -5,12 +5,12 @@ use anyhow::{Context, Result};
 
 use crate::checkout::Checkout;
 use crate::step;
-use crate::system::{self, GIT, STRACE};
+use crate::system::{self, CHROMIUM, GIT, STRACE};
 use crate::toolbox::Toolbox;
 
 pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
     let args = args.strip_prefix(&["--"]).unwrap_or(args);
-    system::ensure(&[GIT, STRACE])?;
+    system::ensure(&[GIT, STRACE, CHROMIUM])?;
     ensure_nextest(checkout)?;
     let toolbox = Toolbox::installed(&checkout.target)?;
 

@@ -26,6 +26,11 @@ const NPM_SERVERS_VERSION: &str = "2026.8.31";
 /// A language server for Python. The package of the same name for Python would download a Node first.
 const PYRIGHT: &str = "pyright@1.1.414";
 
+/// What the tests of the console need: a browser's remote control, a check of its accessibility, and a type check.
+const PLAYWRIGHT: &str = "playwright-core@1.65.1";
+const AXE: &str = "axe-core@4.14.0";
+const TYPESCRIPT: &str = "typescript@7.0.2";
+
 /// A client that speaks both eras of the protocol.
 const PYTHON_SDK: &str = "mcp==2.3.0";
 /// Servers that speak both eras, one of another protocol, and a client of the hook API: their packages, and the
@@ -48,6 +53,7 @@ pub struct Toolbox {
     conformance: PathBuf,
     inspector: PathBuf,
     pyright: PathBuf,
+    modules: PathBuf,
     python: PathBuf,
     npm_servers: Vec<PathBuf>,
     python_programs: Vec<PathBuf>,
@@ -70,7 +76,7 @@ impl Toolbox {
 
         let mut wanted =
             vec![format!("{}@{NODE}", node_package()?), CONFORMANCE.to_owned(), INSPECTOR.to_owned()];
-        wanted.push(PYRIGHT.to_owned());
+        wanted.extend([PYRIGHT, PLAYWRIGHT, AXE, TYPESCRIPT].map(str::to_owned));
         wanted.extend(NPM_SERVERS.map(|(_, package)| format!("{package}@{NPM_SERVERS_VERSION}")));
         let npm = Shelf::new(&root, "npm", wanted);
         let mut wanted = vec![PYTHON_SDK.to_owned()];
@@ -89,6 +95,7 @@ impl Toolbox {
                 .iter()
                 .map(|(_, package)| modules.join(package).join("dist/index.js"))
                 .collect(),
+            modules,
             python_programs: PYTHON_PROGRAMS.iter().map(|(.., program)| programs.join(program)).collect(),
             root,
         };
@@ -104,6 +111,7 @@ impl Toolbox {
             ("TECTUM_TOOLBOX_CONFORMANCE", self.conformance.as_path()),
             ("TECTUM_TOOLBOX_INSPECTOR", self.inspector.as_path()),
             ("TECTUM_TOOLBOX_PYRIGHT", self.pyright.as_path()),
+            ("TECTUM_TOOLBOX_MODULES", self.modules.as_path()),
             ("TECTUM_TOOLBOX_PYTHON", self.python.as_path()),
         ];
         let npm = NPM_SERVERS.iter().zip(&self.npm_servers);

@@ -20,6 +20,7 @@ mod writer;
 
 pub use entry::{Asked, Client, Ending, Entry, Failure, Gap, HookRequest, Record, Start, Verdict};
 pub use history::History;
+pub use making::tokens;
 pub use reader::{Damage, Line, Piece, Segment, SegmentReader, Verified, entry_at, folder, segments, verify};
 pub use syncer::SyncPolicy;
 pub use writer::{Settings, Writer};

@@ -389,7 +389,7 @@ fn size(result: &Result<Payload, Fault>) -> usize {
 }
 
 /// About how many tokens a text of this many bytes has: a rule of thumb for English and JSON.
-fn tokens(bytes: usize) -> u64 {
+pub fn tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }
 

@@ -13,7 +13,7 @@ mod words;
 pub use self::{
     build::Progress,
     query::{Found, Hit, Page, Query, Term},
-    totals::{SessionRow, Total},
+    totals::{CallNumbers, SessionRow, Total},
 };
 
 use std::{

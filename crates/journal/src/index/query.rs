@@ -98,6 +98,9 @@ impl Term {
 pub struct Hit {
     /// The record.
     pub entry: Entry,
+    /// Its place among all calls: when it began, in microseconds since 1970, or a little later where another call
+    /// began in the same microsecond.
+    pub at: u64,
     /// The file that it stands in.
     pub segment: PathBuf,
     /// The place there.
@@ -186,7 +189,7 @@ impl Index {
                 if hits.len() == most {
                     return Ok(Found { hits, more: true });
                 }
-                hits.push(Hit { entry, segment, offset: place.offset });
+                hits.push(Hit { entry, at: place.at.cast_unsigned(), segment, offset: place.offset });
             }
             if last || read >= MOST_READ {
                 return Ok(Found { hits, more: !last });
@@ -208,7 +211,7 @@ impl Index {
         for place in found {
             let segment = self.journal.join(&place.segment);
             if let Some(entry) = entry_at(&segment, place.offset)?.filter(|entry| entry.id == id) {
-                return Ok(Some(Hit { entry, segment, offset: place.offset }));
+                return Ok(Some(Hit { entry, at: place.at.cast_unsigned(), segment, offset: place.offset }));
             }
         }
         Ok(None)

@@ -1,6 +1,6 @@
 //! Sums: sessions, and what tools and sessions took of time and tokens.
 
-use std::io;
+use std::{collections::HashMap, io};
 
 use rusqlite::params;
 
@@ -21,6 +21,23 @@ pub struct SessionRow {
     pub last: u64,
     /// Its sums.
     pub total: Total,
+}
+
+/// The numbers of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallNumbers {
+    /// When it began, in microseconds since 1970.
+    pub at: u64,
+    /// How long it took, in microseconds.
+    pub took: u64,
+    /// Whether it failed.
+    pub failed: bool,
+    /// The tokens of its arguments.
+    pub tokens_in: u64,
+    /// The tokens of its result.
+    pub tokens_out: u64,
+    /// Its tool, as a number of this index.
+    pub tool: i64,
 }
 
 /// Sums over calls of one tool, or of one session.
@@ -52,6 +69,66 @@ impl Index {
                  WHERE last >= ?1 AND first < ?2 ORDER BY last DESC, id DESC LIMIT ?3",
             )?;
             let rows = select.query_map(params![signed(from), signed(to), most], session)?;
+            rows.collect()
+        })
+    }
+
+    /// Sessions before a place in the order of [`Index::sessions`], with this text in the name of the session or its
+    /// client.
+    pub fn sessions_before(
+        &mut self,
+        before: Option<(u64, &str)>,
+        text: &str,
+        most: usize,
+    ) -> io::Result<Vec<SessionRow>> {
+        let (last, name) = before.unwrap_or((u64::MAX, ""));
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.ask(|db| {
+            let mut select = db.prepare(
+                "SELECT name, door, client, first, last, calls, failed, took, tokens_in, tokens_out FROM sessions
+                 WHERE (last < ?1 OR (last = ?1 AND name < ?2)) AND (?3 = '' OR instr(lower(name || ' ' || client || ' ' || door), lower(?3)))
+                 ORDER BY last DESC, name DESC LIMIT ?4",
+            )?;
+            let rows = select.query_map(params![signed(last), name, text, most], session)?;
+            rows.collect()
+        })
+    }
+
+    /// How many calls are known.
+    pub fn calls_known(&mut self) -> io::Result<u64> {
+        self.ask(|db| {
+            db.query_row("SELECT coalesce(sum(calls), 0) FROM sessions", [], |row| row.get::<_, i64>(0))
+        })
+        .map(i64::cast_unsigned)
+    }
+
+    /// The calls of a stretch of time in the order they began, of one session or of all: numbers only.
+    pub fn numbers(&mut self, from: u64, to: u64, session: Option<&str>) -> io::Result<Vec<CallNumbers>> {
+        self.ask(|db| {
+            let mut select = db.prepare(
+                "SELECT at, took, failed, tokens_in, tokens_out, tool FROM calls WHERE at >= ?1 AND at < ?2
+                 AND (?3 IS NULL OR session = (SELECT id FROM sessions WHERE name = ?3)) ORDER BY at",
+            )?;
+            let rows = select.query_map(params![signed(from), signed(to), session], |row| {
+                let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+                Ok(CallNumbers {
+                    at: number(0)?,
+                    took: number(1)?,
+                    failed: number(2)? != 0,
+                    tokens_in: number(3)?,
+                    tokens_out: number(4)?,
+                    tool: row.get(5)?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The names of the tools by the numbers they have in [`CallNumbers`].
+    pub fn tool_names(&mut self) -> io::Result<HashMap<i64, String>> {
+        self.ask(|db| {
+            let mut select = db.prepare("SELECT id, name FROM tools")?;
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect()
         })
     }

@@ -16,7 +16,7 @@ use std::{path::Path, sync::Arc};
 use parking_lot::Mutex;
 use rmcp::transport::auth::WWWAuthenticateParams;
 
-pub use browser::open;
+pub use browser::{open, open_file};
 pub use flow::install_tls;
 pub use login::{Granted, login, logout};
 

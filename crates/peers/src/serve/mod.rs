@@ -32,7 +32,7 @@ use self::{
 
 pub use answer::answered;
 pub use catalogue::definitions;
-pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
+pub use http::{Admission, Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
 pub use relay::{Relayed, TakenOver, relay};
 pub use stdio::LineServer;
 

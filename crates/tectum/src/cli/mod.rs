@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod connect;
 mod consent;
+mod console;
 mod failure;
 mod given;
 mod guard;
@@ -98,6 +99,8 @@ enum Command {
     Deny(questions::Deny),
     /// Watch calls, questions and servers of all running Tectums, and answer with a key
     Top,
+    /// Print an address that opens the console of a running `tectum up`
+    Console(console::ConsoleCommand),
     /// List the tools with effect, permission and token cost
     Tools(tools::Tools),
     /// Call one tool
@@ -209,6 +212,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Approve(approve) => approve.run(&cli.shared, &screen),
         Command::Deny(deny) => deny.run(&cli.shared, &screen),
         Command::Top => top::run(&cli.shared, &screen),
+        Command::Console(console) => console.run(&cli.shared, &screen),
         Command::Tools(tools) => tools.run(&cli.shared, &screen),
         Command::Call(call) => call.run(&cli.shared, &screen),
         Command::Run(run) => run.run(&cli.shared, &screen),

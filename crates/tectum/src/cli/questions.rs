@@ -153,9 +153,14 @@ pub(super) fn credential(shared: &Shared) -> Result<String, Failure> {
     Ok(token::approver(shared.sources(Vec::new()).state.as_deref())?.secret)
 }
 
+/// The line of a request that carries it.
+pub(super) fn proof(approver: &str) -> String {
+    format!("{APPROVER}: {approver}")
+}
+
 /// Gives an answer to the house that asks.
 pub(super) fn post_answer(socket: &Path, id: &str, answer: &Value, approver: &str) -> Result<Value, Fault> {
-    let header = [format!("{APPROVER}: {approver}")];
+    let header = [proof(approver)];
     let path = format!("/api/approvals/{}/answer", spelled(id));
     posted(houses::ask(socket, "POST", &path, &header, Some(answer)))
 }
@@ -166,7 +171,8 @@ pub(super) fn tell_shown(asked: &AskedHere) -> Result<Value, Fault> {
     posted(houses::ask(&asked.socket, "POST", &path, &[], Some(&json!({}))))
 }
 
-fn posted(answered: std::io::Result<HouseAnswer>) -> Result<Value, Fault> {
+/// What a house said, or why it refused.
+pub(super) fn posted(answered: std::io::Result<HouseAnswer>) -> Result<Value, Fault> {
     let HouseAnswer { status, body } = answered.map_err(|error| {
         Fault::new(FaultKind::Upstream, format!("the Tectum that asks does not answer: {error}"))
             .hint("`tectum status` shows which ones run")

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, time::Duration};
 use clap::Args;
 use serde_json::json;
 use tectum::{
-    Config, Fault, FaultKind, Tectum,
+    Config, Fault, FaultKind,
     config::{AuthMode, keys, servers::Live},
     houses::{Door, open_door},
     peers::serve::{Auth, HttpOptions, HttpServer, LineServer},
@@ -21,7 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connect,
+    connect, console,
     failure::Failure,
     options::Shared,
     screen::{Colour, Screen, counted},
@@ -46,6 +46,9 @@ pub(crate) struct Up {
     /// Which tools clients see: auto, lean, all, or a profile of your own
     #[arg(long, value_name = "PROFILE")]
     tools: Option<String>,
+    /// Open the console in the browser
+    #[arg(long)]
+    open: bool,
 }
 
 /// A port, or which numbers are ports.
@@ -69,7 +72,8 @@ impl Up {
         let (options, kept) = options(&config)?;
         let live = Live::new(shared.sources(self.flags())).listening(config.http.listen);
         let door = open_door(&config, &shared.sources(self.flags()));
-        serve::to_the_end(workers(), listen(live, options, &config, door, kept.as_ref(), screen))?
+        let said = Said { config: &config, kept: kept.as_ref(), opens: self.open, screen };
+        serve::to_the_end(workers(), listen(live, options, door, said))?
     }
 
     fn flags(&self) -> Vec<(&'static keys::Key, String, String)> {
@@ -108,6 +112,7 @@ pub(crate) async fn bind(household: &Household, options: HttpOptions) -> Result<
     match HttpServer::bind(house, federation, options).await {
         Ok(server) => {
             tectum_web::own_listener(server.address());
+            household.hooks().listens_at(server.address());
             Ok(server.beside(household.hooks().beside()))
         }
         Err(error) => Err(taken(address, &error).await),
@@ -174,18 +179,21 @@ fn workers() -> Builder {
     runtime
 }
 
-async fn listen(
-    live: Live,
-    options: HttpOptions,
-    config: &Config,
-    door: Option<Door>,
-    kept: Option<&TokenPlace>,
-    screen: &Screen,
-) -> Result<(), Failure> {
+/// What is said of a house, and to whom.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    config: &'a Config,
+    kept: Option<&'a TokenPlace>,
+    /// Whether the console is opened.
+    opens: bool,
+    screen: &'a Screen,
+}
+
+async fn listen(live: Live, options: HttpOptions, door: Option<Door>, said: Said<'_>) -> Result<(), Failure> {
     let bound = live.bound();
     let ended = CancellationToken::new();
     stop::on_signal(ended.clone())?;
-    let household = Household::start(config, live, UP).await?;
+    let household = Household::start(said.config, live, UP).await?;
     let server = match bind(&household, options).await {
         Ok(server) => server,
         Err(failure) => {
@@ -206,7 +214,7 @@ async fn listen(
     // Clients are served while what the servers offer is still being read.
     let telling = async {
         household.settled().await;
-        let told = tell(at, config, &household.house, kept, screen);
+        let told = tell(at, &household, said);
         if told.is_err() {
             ended.cancel();
         }
@@ -222,16 +230,12 @@ async fn listen(
 }
 
 /// Says how to connect, and what is strange about the settings.
-fn tell(
-    at: SocketAddr,
-    config: &Config,
-    house: &Tectum,
-    kept: Option<&TokenPlace>,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    tell_strange_rules(config, house, screen);
+fn tell(at: SocketAddr, household: &Household, said: Said<'_>) -> Result<(), Failure> {
+    let Said { config, kept, opens, screen } = said;
+    tell_strange_rules(config, &household.house, screen);
     let (url, hooks) = (format!("http://{at}/mcp"), format!("http://{at}/api"));
-    let snapshot = house.registry().snapshot();
+    let console = household.hooks().console_link();
+    let snapshot = household.house.registry().snapshot();
     let [others, agents] = Listed::of_both(&snapshot, &config.tools.profiles);
     if kept.is_none() {
         screen.warn(NO_TOKEN);
@@ -244,6 +248,7 @@ fn tell(
         screen.print_json(&json!({
             "url": url,
             "hooks": hooks,
+            "console": console,
             "directory": config.directory,
             "tools": others.tools,
             "tokens": others.tokens,
@@ -252,28 +257,28 @@ fn tell(
             "token_file": file,
         }))?;
     } else if !screen.quiet {
-        screen.print(&greeting(&url, &hooks, config, &told_of(&others, &agents), kept, screen)?)?;
+        let addresses =
+            [url.as_str(), &hooks, console.as_deref().unwrap_or("not here: nowhere to keep a credential")];
+        screen.print(&greeting(addresses, &told_of(&others, &agents), said)?)?;
+    }
+    if let Some(console) = console.filter(|_| opens) {
+        console::open(&console, config.state.as_deref(), screen);
     }
     Ok(())
 }
 
-fn greeting(
-    url: &str,
-    hooks: &str,
-    config: &Config,
-    tools: &str,
-    kept: Option<&TokenPlace>,
-    screen: &Screen,
-) -> Result<String, Failure> {
+fn greeting([url, hooks, console]: [&str; 3], tools: &str, said: Said<'_>) -> Result<String, Failure> {
+    let Said { config, kept, screen, .. } = said;
     let label = |text: &str| screen.paint(Colour::Bold, text);
     let token = whereabouts(kept);
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
     let roots = roots.join(", ");
     Ok(format!(
-        "{} {roots} with {tools}\n{}     {}\n{}  {hooks}\n{}   {token}\n\n{}{}",
+        "{} {roots} with {tools}\n{}     {}\n{} {console}\n{}  {hooks}\n{}   {token}\n\n{}{}",
         label("serving"),
         label("url"),
         screen.paint(Colour::Green, url),
+        label("console"),
         label("status"),
         label("token"),
         connect::greeting(&config.directory, url, kept, screen)?,

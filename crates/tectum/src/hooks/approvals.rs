@@ -12,9 +12,6 @@ use utoipa::ToSchema;
 
 use super::{approver::Approver, body::Posted, hooked::Hooks, refusal::Refusal};
 
-/// The name of who answers here, in the journal.
-const HOOKS: &str = "hooks";
-
 /// The questions that wait.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Approvals {
@@ -99,14 +96,14 @@ pub(super) async fn shown(
 )]
 pub(super) async fn answer(
     State(hooks): State<Hooks>,
-    _: Approver,
+    approver: Approver,
     id: Result<Path<String>, PathRejection>,
     Posted(answer): Posted<Answer>,
 ) -> Result<Json<AnswerTaken>, Refusal> {
     let id = known(id)?;
     let desk = hooks.desk().clone();
     // An answer that is remembered may write a file.
-    let answering = tokio::task::spawn_blocking(move || desk.answer(&id, answer, HOOKS));
+    let answering = tokio::task::spawn_blocking(move || desk.answer(&id, answer, approver.place()));
     let answered = answering.await.map_err(|_| Fault::internal("the answer could not be taken"))??;
     Ok(Json(AnswerTaken { status: "ok", remembered: json!(answered.remembered) }))
 }

@@ -15,7 +15,7 @@ use super::{approver::Approver, body::Posted, hooked::Hooks, refusal::Refusal};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest line that stands for a question.
 const LONGEST_LINE: usize = 200;
-/// Who asks and answers here, in lists and in the journal.
+/// Who asks here, in lists and in the journal.
 const HOOKS: &str = "hooks";
 
 /// An answer that came.
@@ -82,14 +82,14 @@ pub(super) async fn ask(
 )]
 pub(super) async fn respond(
     State(hooks): State<Hooks>,
-    _: Approver,
+    approver: Approver,
     Posted(AskResponse { request_id, response }): Posted<AskResponse>,
 ) -> Result<Json<AskDone>, Refusal> {
     let desk = hooks.desk();
     // A call is answered elsewhere, in the one form that counts.
     let asked = desk.find(&request_id).filter(|question| question.kind == QuestionKind::Ask);
     let answer = Answer { response: Some(response), ..Answer::yes() };
-    let answered = asked.map(|question| desk.answer(&question.id, answer, HOOKS));
+    let answered = asked.map(|question| desk.answer(&question.id, answer, approver.place()));
     match answered {
         Some(Ok(_)) => {
             hooks.bus().push("gui.clear_ask", &json!({ "request_id": request_id }));

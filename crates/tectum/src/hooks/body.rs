@@ -14,21 +14,23 @@ use tectum_core::{Fault, FaultKind};
 use super::refusal::Refusal;
 
 /// The most bytes of a body.
-const MOST: usize = 1024 * 1024;
+pub(super) const MOST: usize = 1024 * 1024;
+/// The most bytes of what a stranger may send.
+pub(super) const SMALL: usize = 4 * 1024;
 /// The time that a client may take to send it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The whole body.
-pub(super) async fn read<B>(body: B) -> Result<Bytes, Refusal>
+/// The whole body, if it has at most so many bytes.
+pub(super) async fn read<B>(body: B, most: usize) -> Result<Bytes, Refusal>
 where
     B: axum::body::HttpBody<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let reading = Limited::new(body, MOST).collect();
+    let reading = Limited::new(body, most).collect();
     match tokio::time::timeout(PATIENCE, reading).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let message = format!("the body of a request may have {} KiB", MOST / 1024);
+            let message = format!("the body of a request may have {} KiB", most / 1024);
             Err(Fault::new(FaultKind::TooLarge, message).hint("send less at once").into())
         }
         Ok(Err(error)) => Err(Fault::invalid(format!("the body could not be read: {error}")).into()),
@@ -54,7 +56,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Posted<T> {
                     .hint("send the header Content-Type: application/json"),
             ));
         }
-        let bytes = read(request.into_body()).await?;
+        let bytes = read(request.into_body(), MOST).await?;
         match serde_json::from_slice(&bytes) {
             Ok(value) => Ok(Self(value)),
             Err(error) => Err(Fault::invalid(format!("the body is not what this path takes: {error}"))

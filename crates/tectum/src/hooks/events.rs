@@ -167,6 +167,11 @@ impl Bus {
         self.ring.lock().missed
     }
 
+    /// The number of the last event.
+    pub(super) fn last(&self) -> u64 {
+        self.ring.lock().next - 1
+    }
+
     /// A place after this event, or for what comes from now on.
     pub(super) fn place(&self, after: Option<u64>) -> ReaderPlace {
         let next = self.ring.lock().next;

@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    net::SocketAddr,
     path::PathBuf,
     sync::{Arc, OnceLock},
 };
@@ -23,6 +24,7 @@ use super::{
     console::{Console, HostField},
     events::Bus,
     facts::HouseFacts,
+    sign_ins::SignIns,
     sources::{self, Ends},
 };
 use crate::{reload, telemetry::HouseTelemetry};
@@ -63,6 +65,7 @@ struct Hooked {
     desk: Arc<Desk>,
     bus: Arc<Bus>,
     console: Console,
+    sign_ins: SignIns,
     board: OnceLock<Board>,
     openapi: OnceLock<Value>,
     /// Made by the first request: a house that nobody asks does nothing for it.
@@ -86,6 +89,7 @@ impl Hooks {
             parts,
             bus: Arc::default(),
             console: Console::default(),
+            sign_ins: SignIns::default(),
             board: OnceLock::new(),
             openapi: OnceLock::new(),
             awake: OnceLock::new(),
@@ -119,6 +123,18 @@ impl Hooks {
         if self.0.board.set(Board::of(board.clone())).is_ok() {
             self.0.tasks.lock().push(sources::board(self.0.bus.clone(), board));
         }
+    }
+
+    /// Says where the console's page is served. The first address counts.
+    pub fn listens_at(&self, address: SocketAddr) {
+        self.0.sign_ins.listens_at(address);
+    }
+
+    /// The address of the console's page with a code to sign in, which works once; `None` where the page is
+    /// not served, or where nobody could sign in because there is no place for the approver's credential.
+    pub fn console_link(&self) -> Option<String> {
+        self.state()?;
+        self.0.sign_ins.link().ok().flatten()
     }
 
     /// Ends the streams of events, so that a listener that closes does not wait for their readers.
@@ -183,6 +199,10 @@ impl Hooks {
 
     pub(super) fn console(&self) -> &Console {
         &self.0.console
+    }
+
+    pub(super) fn sign_ins(&self) -> &SignIns {
+        &self.0.sign_ins
     }
 
     pub(super) fn board(&self) -> Option<&Board> {

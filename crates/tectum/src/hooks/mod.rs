@@ -18,15 +18,20 @@ mod metrics;
 mod mma;
 mod observers;
 mod openapi;
+mod page;
 mod performance;
 mod policy;
 mod pre_tool_use;
 mod project;
 mod refusal;
 mod session;
+mod sign_in;
+mod sign_ins;
 mod sources;
 mod status;
 mod stream;
+mod subject;
+mod view;
 
 use std::{
     convert::Infallible,
@@ -36,11 +41,15 @@ use std::{
 use axum::{
     Router,
     body::{Body, Bytes},
-    http::{Method, StatusCode, Uri},
+    extract::Request,
+    http::{
+        HeaderMap, HeaderValue, Method, StatusCode, Uri,
+        header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS},
+    },
     response::{IntoResponse, Response},
 };
 use http_body_util::BodyExt;
-use tectum_peers::serve::{Beside, BesideRequest};
+use tectum_peers::serve::{Admission, Beside, BesideRequest};
 use tower::ServiceExt;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -50,13 +59,32 @@ use crate::client_hooks::PRE_TOOL_USE;
 
 /// Requests that come several times a minute, for ever, are no record of anything.
 const UNRECORDED: [&str; 3] = ["/metrics", "/api/events", "/api/house"];
+/// Where people look at things.
+const LOOKED_AT: &str = "/api/console/";
+/// The body of a request for it is a secret.
+const SIGN_IN: &str = "/console/sign-in";
 
 /// All routes.
 fn routes() -> OpenApiRouter<Hooks> {
     OpenApiRouter::new()
+        .routes(routes!(page::root))
+        .routes(routes!(page::bare))
+        .routes(routes!(page::index))
+        .routes(routes!(page::file))
+        .routes(routes!(sign_in::sign_in))
+        .routes(routes!(sign_in::code))
+        .routes(routes!(sign_in::sign_out))
+        .routes(routes!(sign_in::sessions))
+        .routes(routes!(sign_in::end))
         .routes(routes!(status::status))
         .routes(routes!(status::paths))
         .routes(routes!(status::openapi))
+        .routes(routes!(view::now::now))
+        .routes(routes!(view::calls::list))
+        .routes(routes!(view::call::one))
+        .routes(routes!(view::sessions::list))
+        .routes(routes!(view::sessions::one))
+        .routes(routes!(view::stats::stats))
         .routes(routes!(house::one))
         .routes(routes!(project::get, project::post))
         .routes(routes!(session::get, session::post))
@@ -89,7 +117,8 @@ impl Hooks {
         let surface = Arc::new(self.desk().attach());
         // The first request makes the routes: most houses are never asked.
         let made: Arc<OnceLock<Router>> = Arc::default();
-        Beside::new(move |request: BesideRequest| {
+        let judge = self.clone();
+        let beside = Beside::new(move |request: BesideRequest| {
             let (hooks, made, surface) = (self.clone(), made.clone(), surface.clone());
             async move {
                 let _surface = surface;
@@ -97,7 +126,17 @@ impl Hooks {
                 let answer = hooks.answer(router, request).await;
                 answer.map(|body| body.map_err(Into::into).boxed_unsync())
             }
-        })
+        });
+        beside.admitting(move |request| judge.admit(request.method(), request.uri(), request.headers()))
+    }
+
+    /// Who asks without the token: everybody for the page, and whoever is signed in.
+    fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Admission {
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        if reads && page::is_public(uri.path()) || *method == Method::POST && uri.path() == SIGN_IN {
+            return Admission::Public;
+        }
+        self.sign_ins().of(headers).map_or(Admission::Refused, |_| Admission::Known)
     }
 
     fn router(&self) -> Router {
@@ -117,28 +156,45 @@ impl Hooks {
             self.flight();
         }
         let asked = (head.method.clone(), head.uri.clone());
-        let (body, answer) = match body::read(body).await {
+        let most = if head.uri.path() == SIGN_IN { body::SMALL } else { body::MOST };
+        let (body, answer) = match body::read(body, most).await {
             // A coding agent goes on after any other status than 200.
             Err(refusal) if head.uri.path() == PRE_TOOL_USE => {
                 (Bytes::new(), pre_tool_use::unread(&head.uri, &refusal))
             }
             Err(refusal) => (Bytes::new(), refusal.into_response()),
             Ok(body) => {
-                let answered: Result<_, Infallible> =
-                    router.oneshot(axum::http::Request::from_parts(head, Body::from(body.clone()))).await;
-                let answer = match answered {
-                    Ok(answer) => answer,
-                    Err(never) => match never {},
-                };
-                (body, answer)
+                let request = axum::http::Request::from_parts(head, Body::from(body.clone()));
+                (body, self.routed(router, request).await)
             }
         };
         self.record(&asked, &body, answer.status());
         answer
     }
 
+    async fn routed(&self, router: Router, mut request: Request) -> Response {
+        if let Err(refusal) = sign_in::recognize(self, &mut request).await {
+            return refusal.into_response();
+        }
+        let answered: Result<_, Infallible> = router.oneshot(request).await;
+        let mut answer = match answered {
+            Ok(answer) => answer,
+            Err(never) => match never {},
+        };
+        let head = answer.headers_mut();
+        head.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        head.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        answer
+    }
+
     fn record(&self, (method, uri): &(Method, Uri), body: &Bytes, status: StatusCode) {
-        let Some(journal) = self.journal().filter(|_| !UNRECORDED.contains(&uri.path())) else { return };
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        let is_look = reads && (uri.path().starts_with(LOOKED_AT) || page::is_public(uri.path()));
+        if is_look || UNRECORDED.contains(&uri.path()) {
+            return;
+        }
+        let Some(journal) = self.journal() else { return };
+        let body = if uri.path() == SIGN_IN { &Bytes::new() } else { body };
         let path = uri.path_and_query().map_or(uri.path(), |path| path.as_str());
         journal.hook(method.as_str(), path, &String::from_utf8_lossy(body), status.as_u16());
     }

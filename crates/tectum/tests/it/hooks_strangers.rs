@@ -16,6 +16,8 @@ struct Route {
     path: String,
     takes_body: bool,
     answers: bool,
+    /// Strangers may ask for it.
+    public: bool,
 }
 
 /// All of them, from the description that is made of the router.
@@ -27,6 +29,7 @@ fn routes(house: &Http) -> Vec<Route> {
         path: path.replace(['{', '}'], ""),
         takes_body: operation.get("requestBody").is_some(),
         answers: operation["security"].to_string().contains("approver"),
+        public: operation["security"] == serde_json::json!([{}]),
     };
     let methods = |item: &Value| item.as_object().expect("methods").clone();
     let all = paths.iter().flat_map(|(path, item)| {
@@ -54,15 +57,33 @@ fn every_route_refuses_strangers() {
     let with = |authorization: &str| vec![host.clone(), ours.clone(), header("Authorization", authorization)];
     let routes = routes(&house);
     assert!(routes.len() >= 24, "all routes are described: {}", routes.len());
-    for Route { method, path, answers, .. } in &routes {
+    for Route { method, path, answers, public, .. } in &routes {
         let check = |path: &str, headers: &[(String, String)], expect: u16| {
             let answer = house.send(method, path, headers, "{}");
             assert_eq!(answer.status, expect, "{method} {path} with {headers:?}: {answer:?}");
             assert!(!answer.body.contains('{'), "nothing is told: {answer:?}");
         };
+        // A page in the person's own browser, and a name that was bent to this machine.
+        for origin in ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1"] {
+            check(path, &page(origin), 403);
+        }
+        for name in ["evil.example", "127.0.0.1.evil.example", ""] {
+            check(path, &foreign(name), 403);
+        }
+        if *public {
+            continue;
+        }
         // Another user of this machine, who has no token.
         check(path, std::slice::from_ref(&host), 401);
         check(path, &[host.clone(), ours.clone(), json.clone()], 401);
+        // A page of another port, to which the browser sends the cookie as well.
+        let cookie = header("Cookie", format!("tectum_console_{}=00", house.port));
+        for key in [None, Some("1"), Some("00"), Some("")] {
+            let key = key.map(|key| header("Tectum-Console", key));
+            let headers: Vec<_> =
+                [host.clone(), cookie.clone(), json.clone()].into_iter().chain(key).collect();
+            check(path, &headers, 401);
+        }
         for wrong in [&TOKEN.replace('0', "1"), &TOKEN[1..], "", &credential] {
             check(path, &with(&format!("Bearer {wrong}")), 401);
         }
@@ -70,13 +91,6 @@ fn every_route_refuses_strangers() {
         // A token in an address ends in logs and histories, so it counts nowhere.
         for query in ["token", "access_token", "authorization", "Authorization"] {
             check(&format!("{path}?{query}={TOKEN}"), std::slice::from_ref(&host), 401);
-        }
-        // A page in the person's own browser, and a name that was bent to this machine.
-        for origin in ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1"] {
-            check(path, &page(origin), 403);
-        }
-        for name in ["evil.example", "127.0.0.1.evil.example", ""] {
-            check(path, &foreign(name), 403);
         }
         // The agent, which has the token.
         if *answers {
@@ -93,7 +107,18 @@ fn every_route_refuses_strangers() {
     }
     let answering: Vec<&str> =
         routes.iter().filter(|route| route.answers).map(|route| route.path.as_str()).collect();
-    assert_eq!(answering, ["/api/approvals/id/answer", "/api/ask/respond"]);
+    let expected = [
+        "/api/approvals/id/answer",
+        "/api/ask/respond",
+        "/console/code",
+        "/console/sessions",
+        "/console/sessions/id",
+        "/console/sign-out",
+    ];
+    assert_eq!(answering, expected);
+    let open: Vec<&str> =
+        routes.iter().filter(|route| route.public).map(|route| route.path.as_str()).collect();
+    assert_eq!(open, ["/", "/console", "/console/", "/console/sign-in", "/console/file"]);
     let kept = rig.home().join("state/tectum/approver");
     assert_eq!(kept.metadata().expect("there").permissions().mode() & 0o777, 0o600);
 }

@@ -21,6 +21,8 @@ mod closed_files;
 mod collector;
 mod config_check;
 mod config_show;
+mod console_page;
+mod console_routes;
 mod context;
 mod desk;
 mod diagnostics;

@@ -19,9 +19,23 @@ pub type BesideBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
 type BesideAnswer = Pin<Box<dyn Future<Output = Response<BesideBody>> + Send>>;
 
+/// Who sent a request that shows no token, as the other service knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// A stranger, who is refused.
+    Refused,
+    /// A stranger, who may ask for this all the same.
+    Public,
+    /// Somebody who proved in another way who he is.
+    Known,
+}
+
 /// Answers what is not for the MCP endpoint.
 #[derive(Clone)]
-pub struct Beside(Arc<dyn Fn(BesideRequest) -> BesideAnswer + Send + Sync>);
+pub struct Beside {
+    answer: Arc<dyn Fn(BesideRequest) -> BesideAnswer + Send + Sync>,
+    admit: Arc<dyn Fn(&BesideRequest) -> Admission + Send + Sync>,
+}
 
 impl Beside {
     /// From a function.
@@ -30,7 +44,21 @@ impl Beside {
         F: Fn(BesideRequest) -> A + Send + Sync + 'static,
         A: Future<Output = Response<BesideBody>> + Send + 'static,
     {
-        Self(Arc::new(move |request| Box::pin(answer(request))))
+        Self {
+            answer: Arc::new(move |request| Box::pin(answer(request))),
+            admit: Arc::new(|_| Admission::Refused),
+        }
+    }
+
+    /// Asks this about requests without the token; none of them is served otherwise.
+    #[must_use]
+    pub fn admitting(mut self, admit: impl Fn(&BesideRequest) -> Admission + Send + Sync + 'static) -> Self {
+        self.admit = Arc::new(admit);
+        self
+    }
+
+    pub(super) fn admit(&self, request: &BesideRequest) -> Admission {
+        (self.admit)(request)
     }
 
     /// Answers the requests on a connection whose other end is known to be the owner's, until it is closed.
@@ -45,7 +73,7 @@ impl Beside {
     }
 
     pub(super) fn answer(&self, request: BesideRequest) -> BesideAnswer {
-        (self.0)(request)
+        (self.answer)(request)
     }
 }
 

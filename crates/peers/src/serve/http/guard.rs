@@ -60,6 +60,12 @@ impl Guard {
 
     /// Refuses what must not be answered.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), RefusedRequest> {
+        self.check_names(headers)?;
+        self.check_token(headers)
+    }
+
+    /// Refuses names that are not ours, and pages of others.
+    pub(super) fn check_names(&self, headers: &HeaderMap) -> Result<(), RefusedRequest> {
         let forbidden = |why: &str| Err(refuse(StatusCode::FORBIDDEN, why));
         match only(headers, &HOST) {
             Some(Some(host)) if self.is_ours(host) => {}
@@ -70,6 +76,11 @@ impl Guard {
             Some(Some(origin)) if self.is_our_page(origin) => {}
             _ => return forbidden("pages of another origin may not call this server"),
         }
+        Ok(())
+    }
+
+    /// Refuses who does not show the token.
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), RefusedRequest> {
         if self.is_authorized(headers) {
             return Ok(());
         }

@@ -17,13 +17,18 @@ mod sessions;
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use hyper::{Method, Request, Response, StatusCode, body::Incoming, header::HeaderMap, service::service_fn};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::Incoming,
+    header::{AUTHORIZATION, HeaderMap},
+    service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use tectum_core::Tectum;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use self::beside::{Beside, BesideBody, BesideRequest};
+pub use self::beside::{Admission, Beside, BesideBody, BesideRequest};
 
 pub use self::guard::{Auth, HttpOptions};
 
@@ -254,10 +259,12 @@ impl Service {
                 "the head of a request may have 64 KiB",
             ));
         }
-        if let Err(refusal) = self.guard.check(request.headers()) {
-            return last(*refusal);
-        }
-        if !self.connections.authenticate(connection) {
+        let admission = match self.admit(&request) {
+            Ok(admission) => admission,
+            Err(refusal) => return last(*refusal),
+        };
+        // What everybody may see takes no place from those who are known.
+        if admission == Admission::Known && !self.connections.authenticate(connection) {
             let most = self.connections.most();
             let text = format!("all {most} connections are in use: close one, or try again later");
             return last(plain(StatusCode::SERVICE_UNAVAILABLE, &text));
@@ -277,6 +284,18 @@ impl Service {
             Method::DELETE => self.delete(request.headers()),
             _ => method_not_allowed(),
         }
+    }
+
+    /// Judges who asks. A wrong token is refused whatever else is shown.
+    fn admit(&self, request: &Request<Incoming>) -> Result<Admission, RefusedRequest> {
+        self.guard.check_names(request.headers())?;
+        let Err(refusal) = self.guard.check_token(request.headers()) else { return Ok(Admission::Known) };
+        let other = self.beside.as_ref().filter(|_| request.uri().path() != ROUTE);
+        let admission = match other {
+            Some(other) if !request.headers().contains_key(AUTHORIZATION) => other.admit(request),
+            _ => Admission::Refused,
+        };
+        if admission == Admission::Refused { Err(refusal) } else { Ok(admission) }
     }
 
     /// Waits until there is memory for a request.
