@@ -6,6 +6,7 @@ use crate::checkout::{Dependency, Kind, Package};
 /// Each crate of the workspace and those of our crates that it may depend on. None may depend on
 /// `tectum`, `tectum-bench` or `xtask`.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("tectum-attention", &[]),
     ("tectum-security", &[]),
     ("tectum-redact", &[]),
     ("tectum-state", &[]),
@@ -57,6 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 const EVERY_LIBRARY: &[&str] = &[
+    "tectum-attention",
     "tectum-security",
     "tectum-redact",
     "tectum-state",
