@@ -3,7 +3,7 @@
 //!
 //! # How it is used
 //!
-//! ```
+//! ```no_run
 //! use serde_json::json;
 //! use tectum_attention::{AgentRhythm, Input, OrganConfig, Reading, Settings, Task, Workspace};
 //!
