@@ -9,6 +9,9 @@ use crate::input::{Direction, Seconds, Severity};
 pub struct Signal {
     /// Which organ's reading.
     pub organ: String,
+    /// What an event was about.
+    #[serde(default)]
+    pub subject: Option<String>,
     /// Where in the state: member names joined by dots, elements of a list by their identity in brackets.
     pub path: String,
     /// What kind of history judged it.

@@ -98,12 +98,24 @@ impl Workspace {
     /// all that still have to be told are in [`offered`](Self::offered).
     pub fn tick(
         &mut self,
-        _now: Seconds,
-        _inputs: Vec<Input>,
+        now: Seconds,
+        inputs: Vec<Input>,
         _rhythm: AgentRhythm,
         _task: &Task,
     ) -> Vec<News> {
-        Vec::new()
+        let mut out = Vec::new();
+        for input in inputs {
+            let Input::Event(event) = input else { continue };
+            let id = NewsId(self.news.len() as u64 + 1);
+            let signal = Signal { organ: event.organ.clone(), subject: Some(event.subject.clone()), path: event.path.clone(), kind: crate::SignalKind::Event, old: event.old.clone(), new: Some(event.new.clone()), surprise: 1.0, severity: event.severity, direction: event.direction, rarity_readings: 0, rarity_span: 0.0, seen_before: 0 };
+            let sentence = format!("{} {}: {} {:?} → {:?}", event.organ, event.subject, event.path, event.old, event.new);
+            let factors = crate::Factors { signal, changed_at: event.at, waited: 0, habituation: 0.0, base: 0.0, change: 0.0, freshness: 1.0, salience: 1.0, gate: Default::default(), boost: 0.0, relevance: 0.0, trust: 1.0, total: 1.0, readiness: 1.0, ignition: 1.0, share: 1.0, rivals: vec![], pinned: false, tokens_left: 1.0 };
+            let urgent = event.severity >= crate::Severity::Failure && event.direction == crate::Direction::Breaking;
+            let news = News { id, organ: event.organ, at: now, sentence, urgent, told: None, acknowledged: None, factors };
+            self.news.push(news.clone());
+            out.push(news);
+        }
+        out
     }
 
     /// News that won and were not told yet, oldest first, also after a restart.
