@@ -14,6 +14,7 @@
 //! ```
 
 pub mod at_desk;
+mod attention;
 pub mod client;
 pub mod client_hooks;
 pub mod config;

@@ -4,6 +4,7 @@
 mod approvals;
 mod approver;
 mod ask;
+mod attention;
 mod board;
 mod body;
 mod calls;
@@ -72,6 +73,9 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(approvals::one))
         .routes(routes!(approvals::shown))
         .routes(routes!(approvals::answer))
+        .routes(routes!(attention::all))
+        .routes(routes!(attention::one))
+        .routes(routes!(attention::choose))
         .routes(routes!(mma::status))
         .routes(routes!(mma::diagnostics))
         .routes(routes!(observers::all))
