@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Instant, SystemTime, UNIX_EPOCH},
@@ -22,6 +22,8 @@ use crate::{
 
 /// News that a slow listener may be behind by.
 const NEWS: usize = 64;
+/// Seconds for which somebody who asked for news is taken to wait for more.
+const WATCHED: u64 = 10;
 /// Whom subjects concern, at most so many; the rest concerns everybody.
 const MOST_AUDIENCES: usize = 4096;
 
@@ -52,6 +54,9 @@ struct Inner {
     rounds: AtomicU64,
     /// Set where the state is not what was saved last.
     unsaved: AtomicBool,
+    /// When somebody waited for news last, in seconds of the epoch.
+    watched: AtomicU64,
+    nudge: OnceLock<Box<dyn Fn() + Send + Sync>>,
     changes: watch::Sender<u64>,
     news: broadcast::Sender<Arc<News>>,
 }
@@ -80,6 +85,8 @@ impl Attention {
             unsettled: Mutex::default(),
             rounds: AtomicU64::new(0),
             unsaved: AtomicBool::new(false),
+            watched: AtomicU64::new(0),
+            nudge: OnceLock::new(),
             changes: watch::Sender::default(),
             news: broadcast::Sender::new(NEWS),
         }))
@@ -165,6 +172,25 @@ impl Attention {
     /// The model that the hook of a client speaks for.
     pub fn hooked(&self, is_client: impl Fn(&str) -> bool, client: &str, hook_session: &str) -> ReaderKey {
         self.0.ledger.lock().hooked(is_client, client, hook_session, self.now())
+    }
+
+    /// Has whoever looks after this woken by this when somebody waits for news.
+    pub fn nudge_with(&self, nudge: impl Fn() + Send + Sync + 'static) {
+        let _ = self.0.nudge.set(Box::new(nudge));
+    }
+
+    /// Somebody waits for news though nobody calls: looks go on for some seconds.
+    pub fn watch(&self) {
+        let slept = !self.is_watched();
+        self.0.watched.store(self.now() as u64, Ordering::Relaxed);
+        if let Some(nudge) = self.0.nudge.get().filter(|_| slept) {
+            nudge();
+        }
+    }
+
+    /// True while somebody waits for news.
+    pub fn is_watched(&self) -> bool {
+        self.now() as u64 <= self.0.watched.load(Ordering::Relaxed) + WATCHED
     }
 
     /// True if a model has not been told of something yet.

@@ -58,6 +58,8 @@ pub(super) struct Flight {
 struct Waiting {
     heard: VecDeque<Heard>,
     stopped: bool,
+    /// Set when somebody wants a look though no call ended.
+    nudged: bool,
 }
 
 impl Flight {
@@ -111,13 +113,20 @@ impl Flight {
     pub(super) fn wait(&self, patience: Option<Duration>) -> Option<Vec<Heard>> {
         let mut state = self.state.lock();
         let is_quiet = |state: &mut Waiting| {
-            !state.stopped && !state.heard.iter().any(|heard| matches!(heard, Heard::Ended(_)))
+            !state.stopped && !state.nudged && !state.heard.iter().any(|heard| matches!(heard, Heard::Ended(_)))
         };
         match patience {
             Some(patience) => drop(self.wake.wait_while_for(&mut state, is_quiet, patience)),
             None => self.wake.wait_while(&mut state, is_quiet),
         }
+        state.nudged = false;
         (!state.stopped).then(|| state.heard.drain(..).collect())
+    }
+
+    /// Somebody waits for news: looks go on.
+    pub(super) fn nudge(&self) {
+        self.state.lock().nudged = true;
+        self.wake.notify_one();
     }
 
     /// Nothing more is looked at.

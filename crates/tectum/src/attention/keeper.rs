@@ -11,8 +11,11 @@ use tectum_attend::Attention;
 use tectum_attention::{Input, Task, Touch};
 use tectum_core::{Effect, TapWatcher};
 
+use crate::state;
+
 use super::{
     flight::{EndedCall, Flight, Heard},
+    goose::GooseFile,
     kept::KeptAttention,
     senses::{Calls, House, Sense, all},
 };
@@ -37,6 +40,7 @@ pub(super) struct Keeper {
     calls: Calls,
     touched: VecDeque<Touch>,
     last_call: Option<Instant>,
+    goose: GooseFile,
 }
 
 impl Keeper {
@@ -54,7 +58,9 @@ impl Keeper {
             }
         });
         let (calls, touched) = (Calls::default(), VecDeque::new());
-        Self { attention, kept, flight, around, senses, watcher, calls, touched, last_call: None }
+        let folder = around.state.as_deref().map(|state| state::of_project(state, &around.directory));
+        let goose = GooseFile::new(folder);
+        Self { attention, kept, flight, around, senses, watcher, calls, touched, last_call: None, goose }
     }
 
     pub(super) fn run(mut self) {
@@ -76,6 +82,7 @@ impl Keeper {
             }
             let task = Task { touched: self.touched.iter().cloned().collect() };
             self.attention.tick(inputs, self.calls.any(), &task);
+            self.goose.keep(&self.attention);
             self.kept.save(&self.attention, false);
         }
         self.around.house.tap().close(&self.watcher);
@@ -91,6 +98,7 @@ impl Keeper {
     /// The time until the next look; `None` while nobody is at work.
     fn patience(&self, looked: Instant) -> Option<Duration> {
         let at_work = self.last_call.is_some_and(|call| call.elapsed() < AT_WORK);
+        let at_work = at_work || self.attention.is_watched();
         (at_work || !self.calls.in_flight.is_empty()).then(|| LOOK.saturating_sub(looked.elapsed()))
     }
 

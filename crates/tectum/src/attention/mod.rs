@@ -3,6 +3,7 @@
 //! of this exists.
 
 mod flight;
+mod goose;
 mod keeper;
 mod kept;
 mod senses;
@@ -14,6 +15,7 @@ use tectum_attend::Attention;
 use tectum_core::Tectum;
 use tectum_peers::federation::Federation;
 
+pub use self::goose::GOOSE_FILE;
 pub(crate) use self::kept::KeptAttention;
 use self::{flight::Flight, keeper::Keeper, senses::House};
 use crate::{Config, config::Organs};
@@ -54,6 +56,8 @@ pub(crate) fn start(
     };
     let watcher = flight.clone();
     let watcher = house.tap().open(move |tapped| watcher.note(tapped));
+    let nudged = flight.clone();
+    attention.nudge_with(move || nudged.nudge());
     let keeper = Keeper::new(attention, kept, flight.clone(), around, watcher);
     let thread = std::thread::Builder::new().name("attention".into()).spawn(move || keeper.run());
     match thread {

@@ -108,12 +108,9 @@ impl Sense for Files {
                 continue;
             }
             let own = std::mem::take(&mut known.commanded);
-            let differs = |file: &&mut KnownFile| file.candidate.stamp() != file.stamp;
-            let names: Vec<String> = known
-                .files
-                .iter_mut()
-                .filter_map(|(name, mut file)| differs(&&mut file).then(|| name.clone()))
-                .collect();
+            let differs = |file: &KnownFile| file.candidate.stamp() != file.stamp;
+            let names: Vec<String> =
+                known.files.iter().filter(|(_, file)| differs(file)).map(|(name, _)| name.clone()).collect();
             for name in names {
                 let Some((_, now)) = KnownFile::look(&gate, &reader, &RawPath::new(&name), self.turn) else {
                     // It may not be read any more: nobody is told anything about it.
