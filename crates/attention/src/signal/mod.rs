@@ -1,7 +1,21 @@
 //! What a path's own history makes of a reading.
 
+mod category;
+mod leaves;
+mod number;
+mod path;
+mod resource;
+mod severity;
+mod template;
+
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::{
+    leaves::{Leaf, walk},
+    number::Number,
+    resource::{Noticed, ResourceMemory},
+    template::fnv1a,
+};
 use crate::input::{Direction, Seconds, Severity};
 
 /// The most surprising change of a reading against the history of its resource.
