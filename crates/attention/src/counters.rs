@@ -22,6 +22,8 @@ pub struct Counters {
     pub returned: u64,
     /// Kept facts that a later one of the same organ took in.
     pub merged: u64,
+    /// Kept facts too small to be told, which nothing made more important.
+    pub faded: u64,
     /// Kept facts that were dropped because their resource is gone.
     pub gone: u64,
     /// Facts of muted organs.

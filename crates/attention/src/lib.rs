@@ -3,7 +3,7 @@
 //!
 //! # How it is used
 //!
-//! ```no_run
+//! ```
 //! use serde_json::json;
 //! use tectum_attention::{AgentRhythm, Input, OrganConfig, Reading, Settings, Task, Workspace};
 //!
@@ -40,11 +40,14 @@
 
 mod counters;
 mod input;
+pub mod measure;
 mod modulation;
 mod news;
 mod quantities;
+mod sentence;
 mod settings;
 mod signal;
+mod theory;
 mod workspace;
 
 pub use counters::Counters;
@@ -54,4 +57,5 @@ pub use news::{Factors, GateFactors, News, NewsId, Rival};
 pub use quantities::{Quantities, Vitals};
 pub use settings::{Change, Dynamics, OrganConfig, Settings, Source};
 pub use signal::{Signal, SignalKind};
+pub use theory::vector::Random;
 pub use workspace::{Consolidated, OrganView, Workspace};

@@ -18,6 +18,9 @@ pub struct Settings {
     pub per_round: u32,
     /// How long until what an organ said counts half in its habituation.
     pub habituation_half_life: Seconds,
+    /// How long a fact that may be over by itself (a gateway's error, a site of which another part was just
+    /// told) has to last before it counts.
+    pub doubt: Seconds,
     /// The largest share of the last hour's news for one server while others wait.
     pub server_share: f64,
     /// How many paths of one resource are remembered.
@@ -37,6 +40,7 @@ impl Default for Settings {
             hourly: 6,
             per_round: 1,
             habituation_half_life: 24.0 * 3600.0,
+            doubt: 25.0 * 60.0,
             server_share: 0.5,
             paths: 512,
             workspace_dim: 256,

@@ -1,7 +1,21 @@
 //! What a path's own history makes of a reading.
 
+mod category;
+mod leaves;
+mod number;
+mod path;
+mod resource;
+mod severity;
+mod template;
+
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::{
+    leaves::{Leaf, walk},
+    number::Number,
+    resource::{Noticed, ResourceMemory},
+    template::fnv1a,
+};
 use crate::input::{Direction, Seconds, Severity};
 
 /// The most surprising change of a reading against the history of its resource.
@@ -9,9 +23,6 @@ use crate::input::{Direction, Seconds, Severity};
 pub struct Signal {
     /// Which organ's reading.
     pub organ: String,
-    /// What an event was about.
-    #[serde(default)]
-    pub subject: Option<String>,
     /// Where in the state: member names joined by dots, elements of a list by their identity in brackets.
     pub path: String,
     /// What kind of history judged it.
