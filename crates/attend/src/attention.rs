@@ -1,7 +1,7 @@
 //! The handle that everybody holds: the runtime feeds it, replies and tools take from it.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet, VecDeque},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -10,7 +10,9 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tectum_attention::{AgentRhythm, Dynamics, Input, News, NewsId, Settings, Task, Workspace};
+use tectum_attention::{
+    AgentRhythm, Dynamics, Event, Input, News, NewsId, Settings, Signal, Task, Workspace,
+};
 use tokio::sync::{broadcast, watch};
 
 use crate::{
@@ -49,6 +51,8 @@ struct Inner {
     ledger: Mutex<Ledger>,
     /// Whom a subject of an organ concerns; everybody where it is not here.
     audiences: Mutex<HashMap<(String, String), Audience>>,
+    /// What the last events were about.
+    subjects: Mutex<VecDeque<EventKey>>,
     /// What the workspace has not been told yet of what readers were told.
     unsettled: Mutex<Vec<(NewsId, Settled)>>,
     rounds: AtomicU64,
@@ -59,6 +63,21 @@ struct Inner {
     nudge: OnceLock<Box<dyn Fn() + Send + Sync>>,
     changes: watch::Sender<u64>,
     news: broadcast::Sender<Arc<News>>,
+}
+
+/// What tells an event from others, in the news that it became.
+#[derive(Clone, Debug)]
+struct EventKey {
+    organ: String,
+    subject: String,
+    path: String,
+    new: String,
+}
+
+impl EventKey {
+    fn is_of(&self, signal: &Signal) -> bool {
+        self.organ == signal.organ && self.path == signal.path && signal.new.as_ref() == Some(&self.new)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +101,7 @@ impl Attention {
             workspace: Mutex::new(workspace),
             ledger: Mutex::new(ledger),
             audiences: Mutex::default(),
+            subjects: Mutex::default(),
             unsettled: Mutex::default(),
             rounds: AtomicU64::new(0),
             unsaved: AtomicBool::new(false),
@@ -231,7 +251,8 @@ impl Attention {
         let rhythm = AgentRhythm { round: self.rounds(), in_call };
         let unsettled = std::mem::take(&mut *self.0.unsettled.lock());
         let (now, fed) = (self.now(), !inputs.is_empty() || !unsettled.is_empty());
-        let news = {
+        self.remember(&inputs);
+        let (news, offered) = {
             let mut workspace = self.0.workspace.lock();
             for (id, settled) in unsettled {
                 match settled {
@@ -239,12 +260,15 @@ impl Attention {
                     Settled::Seen => workspace.acknowledged(id, now),
                 };
             }
-            workspace.tick(now, inputs, rhythm, task)
+            let news = workspace.tick(now, inputs, rhythm, task);
+            (news, workspace.offered().map(|news| news.id).collect::<HashSet<_>>())
         };
+        // What is over before anybody was told of it is no news any more.
+        self.0.ledger.lock().drop_untold(|news| !offered.contains(&news.id));
         let news: Vec<Arc<News>> = news.into_iter().map(Arc::new).collect();
         for news in &news {
-            let audience = self.audience(news);
-            self.0.ledger.lock().add((**news).clone(), audience);
+            let (subject, audience) = self.about(news);
+            self.0.ledger.lock().add((**news).clone(), subject, audience);
             // Nobody may listen.
             let _ = self.0.news.send(news.clone());
         }
@@ -256,10 +280,25 @@ impl Attention {
         news
     }
 
-    fn audience(&self, news: &News) -> Audience {
-        let audiences = self.0.audiences.lock();
-        let subject = news.factors.signal.subject.clone().unwrap_or_default();
-        audiences.get(&(news.organ.clone(), subject)).cloned().unwrap_or_default()
+    /// What a piece of news is about, and whom that concerns.
+    fn about(&self, news: &News) -> (Option<String>, Audience) {
+        let signal = &news.factors.signal;
+        let found = self.0.subjects.lock().iter().rev().find(|known| known.is_of(signal)).cloned();
+        let Some(EventKey { organ, subject, .. }) = found else { return (None, Audience::All) };
+        let audience = self.0.audiences.lock().get(&(organ, subject.clone())).cloned();
+        (Some(subject), audience.unwrap_or_default())
+    }
+
+    fn remember(&self, inputs: &[Input]) {
+        let mut subjects = self.0.subjects.lock();
+        for input in inputs {
+            let Input::Event(Event { organ, subject, path, new, .. }) = input else { continue };
+            if subjects.len() >= MOST_AUDIENCES {
+                subjects.pop_front();
+            }
+            let (organ, subject) = (organ.clone(), subject.clone());
+            subjects.push_back(EventKey { organ, subject, path: path.clone(), new: new.clone() });
+        }
     }
 
     /// Looks at, or changes, the workspace. A tick waits meanwhile.
@@ -277,11 +316,6 @@ impl Attention {
     /// Looks at who was told of what.
     pub fn ledger<T>(&self, look: impl FnOnce(&Ledger) -> T) -> T {
         look(&self.0.ledger.lock())
-    }
-
-    /// News that are not true any more and that nobody was told of go.
-    pub fn drop_untold(&self, gone: impl Fn(&News) -> bool) {
-        self.0.ledger.lock().drop_untold(gone);
     }
 
     /// Raised whenever there is something new for those who look.

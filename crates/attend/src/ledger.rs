@@ -35,6 +35,8 @@ pub struct Telling {
 pub struct Told {
     /// The news.
     pub news: News,
+    /// What it is about, such as a file.
+    pub subject: Option<String>,
     /// Whom it concerns.
     pub audience: Audience,
     /// Who was told.
@@ -67,12 +69,12 @@ pub struct Ledger {
 
 impl Ledger {
     /// There is a new one.
-    pub(crate) fn add(&mut self, news: News, audience: Audience) {
+    pub(crate) fn add(&mut self, news: News, subject: Option<String>, audience: Audience) {
         if self.news.len() >= MOST_NEWS {
             let goes = self.news.iter().position(Told::seen).unwrap_or(0);
             self.untold += u64::from(self.news.remove(goes).is_some_and(|gone| gone.told.is_empty()));
         }
-        self.news.push_back(Told { news, audience, told: Vec::new() });
+        self.news.push_back(Told { news, subject, audience, told: Vec::new() });
     }
 
     /// A model is there. What it was told before has arrived: it would not have gone on without it.

@@ -122,6 +122,7 @@ fn brief(told: &Told, short: bool) -> Value {
         "id": told.news.id.to_string(),
         "at": told.news.at,
         "organ": told.news.organ,
+        "subject": told.subject,
         "sentence": told.news.sentence,
         "urgent": told.news.urgent,
     });

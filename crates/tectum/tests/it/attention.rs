@@ -34,7 +34,7 @@ pub(crate) fn changed(rig: &Rig, house: &Http, path: &str) -> Value {
         lines.push_str("and changed again\n");
         rig.write(path, &lines);
         let all = shown(house)["news"].as_array().expect("news").clone();
-        found = all.into_iter().filter(|news| news["why"]["signal"]["subject"] == path).collect();
+        found = all.into_iter().filter(|news| news["subject"] == path).collect();
         !found.is_empty()
     });
     found.remove(0)
@@ -85,7 +85,7 @@ fn the_models_own_changes_are_no_news_to_it() {
     // A change of another file shows that everything before it was looked at.
     changed(&rig, &house, "b.txt");
     let told = news(&house, "internal:files", 1);
-    let about_b = |news: &Value| news["why"]["signal"]["subject"] == "b.txt";
+    let about_b = |news: &Value| news["subject"] == "b.txt";
     assert!(told.iter().all(about_b), "{told:?}");
 }
 

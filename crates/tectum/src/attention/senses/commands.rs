@@ -12,6 +12,8 @@ use crate::attention::flight::EndedCall;
 
 /// The organ.
 const COMMANDS: &str = "internal:commands";
+/// How a command ends that is green.
+const GREEN: &str = "exit 0";
 /// Commands that are remembered; the one that ran least lately makes room.
 const MOST_COMMANDS: usize = 256;
 /// Files that are named as changed since the last green run.
@@ -114,19 +116,23 @@ impl Commands {
                 let since: Vec<&str> = known.changed.iter().take(MOST_NAMED).map(String::as_str).collect();
                 let more = known.changed.len().saturating_sub(MOST_NAMED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let since = (!since.is_empty()).then(|| format!("changed since: {}{more}", since.join(", ")));
+                let since = if since.is_empty() {
+                    String::new()
+                } else {
+                    format!("; changed since: {}{more}", since.join(", "))
+                };
                 Some(Event {
-                    old: Some(format!("exit 0, {runs} times in a row")),
+                    old: Some(GREEN.into()),
                     new: format!("exit {exit}"),
                     severity: Severity::Failure,
                     direction: Direction::Breaking,
-                    touches: since,
+                    touches: Some(format!("it was green {runs} times in a row{since}")),
                     ..fact(COMMANDS, house, &known.command, "exit")
                 })
             }
             (false, true) if known.ever_green => Some(Event {
                 old: Some(format!("exit {before}")),
-                new: "exit 0, green again".into(),
+                new: GREEN.into(),
                 direction: Direction::Recovering,
                 ..fact(COMMANDS, house, &known.command, "exit")
             }),

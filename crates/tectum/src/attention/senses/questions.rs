@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tectum_attention::{Event, Input};
+use tectum_attention::{Event, Input, Severity};
 
 use super::{Calls, House, Sense, fact};
 
@@ -15,10 +15,21 @@ const QUESTIONS: &str = "internal:questions";
 /// The time after which a question is news.
 const LONG: Duration = Duration::from_secs(30);
 
+/// The property of a question, and its values.
+const PATH: &str = "answer";
+const ASKED: &str = "asked";
+const LATE: &str = "none for 30 s";
+
 /// The questions that wait, since when, and whether that was told.
 #[derive(Default)]
 pub(super) struct Questions {
-    waiting: HashMap<Arc<str>, (Instant, bool)>,
+    waiting: HashMap<Arc<str>, Waiting>,
+}
+
+struct Waiting {
+    subject: String,
+    since: Instant,
+    told: bool,
 }
 
 impl Sense for Questions {
@@ -28,26 +39,33 @@ impl Sense for Questions {
 
     fn look(&mut self, house: &House, _: &Calls, inputs: &mut Vec<Input>) {
         let questions = house.desk.questions();
-        self.waiting.retain(|id, _| questions.iter().any(|question| question.id == *id));
+        let organ = QUESTIONS;
+        self.waiting.retain(|id, waiting| {
+            let waits = questions.iter().any(|question| question.id == *id);
+            if !waits && waiting.told {
+                // Told or not: it is as it was.
+                let event = fact(organ, house, waiting.subject.as_str(), PATH);
+                let (severity, old) = (Severity::None, Some(LATE.into()));
+                inputs.push(Input::Event(Event { old, new: ASKED.into(), severity, ..event }));
+            }
+            waits
+        });
         for question in questions {
-            let (since, told) =
-                self.waiting.entry(question.id.clone()).or_insert_with(|| (Instant::now(), false));
-            if *told || since.elapsed() < LONG {
+            let waiting = self.waiting.entry(question.id.clone()).or_insert_with(|| Waiting {
+                subject: format!("{} {}", question.tool, question.id),
+                since: Instant::now(),
+                told: false,
+            });
+            if waiting.told || waiting.since.elapsed() < LONG {
                 continue;
             }
-            *told = true;
-            let subject = format!("{} {}", question.tool, question.id);
+            waiting.told = true;
             inputs.push(Input::Event(Event {
-                old: Some("asked".into()),
-                new: format!("no answer for {} s", since.elapsed().as_secs()),
+                old: Some(ASKED.into()),
+                new: LATE.into(),
                 details: Some(format!("tectum approve {}", question.id)),
-                ..fact(QUESTIONS, house, subject, "answer")
+                ..fact(QUESTIONS, house, waiting.subject.as_str(), PATH)
             }));
         }
-        let waiting = &self.waiting;
-        house.attention.drop_untold(|news| {
-            let about = news.factors.signal.subject.as_deref().unwrap_or_default();
-            news.organ == QUESTIONS && !waiting.keys().any(|id| about.ends_with(&**id))
-        });
     }
 }
