@@ -6,6 +6,7 @@ use crate::checkout::{Dependency, Kind, Package};
 /// Each crate of the workspace and those of our crates that it may depend on. None may depend on
 /// `tectum`, `tectum-bench` or `xtask`.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("tectum-attention", &[]),
     ("tectum-security", &[]),
     ("tectum-redact", &[]),
     ("tectum-state", &[]),
@@ -17,11 +18,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-core", &["tectum-security"]),
     ("tectum-approval", &["tectum-core"]),
     ("tectum-journal", &["tectum-core", "tectum-redact", "tectum-state"]),
+    ("tectum-attend", &["tectum-attention"]),
     ("tectum-native", &["tectum-core"]),
     ("tectum-turns", &["tectum-core"]),
     (
         "tectum-tools",
         &[
+            "tectum-attend",
+            "tectum-attention",
             "tectum-core",
             "tectum-journal",
             "tectum-native",
@@ -41,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tectum-security",
             "tectum-native",
             "tectum-approval",
+            "tectum-attend",
             "tectum-turns",
             "tectum-redact",
             "tectum-state",
@@ -57,6 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 const EVERY_LIBRARY: &[&str] = &[
+    "tectum-attention",
     "tectum-security",
     "tectum-redact",
     "tectum-state",
@@ -67,6 +73,7 @@ const EVERY_LIBRARY: &[&str] = &[
     "tectum-web",
     "tectum-core",
     "tectum-approval",
+    "tectum-attend",
     "tectum-journal",
     "tectum-native",
     "tectum-turns",
