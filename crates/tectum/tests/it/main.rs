@@ -15,6 +15,7 @@ mod cli_said;
 mod cli_tools;
 mod cli_up;
 mod client_hooks;
+mod client_hooks_cursor;
 mod clients;
 mod closed_files;
 #[cfg(feature = "telemetry")]
