@@ -62,6 +62,7 @@ mod hooks_strangers;
 mod houses;
 mod join;
 mod journal;
+mod journal_memory;
 mod journal_reading;
 mod journal_replay;
 mod journal_secrets;
