@@ -98,6 +98,11 @@ pub struct TraceContext {
 pub(crate) const TRACE_FIELDS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
 
 impl TraceContext {
+    /// The context that a program is started in by whoever measures programs.
+    pub fn of_environment() -> Self {
+        Self::read(|name| std::env::var(name.to_uppercase()).ok().filter(|value| !value.is_empty()))
+    }
+
     /// A context from whoever knows its parts by their names.
     pub(crate) fn read(part: impl Fn(&str) -> Option<String>) -> Self {
         let [parent, state, baggage] = TRACE_FIELDS.map(part);

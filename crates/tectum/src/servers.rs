@@ -15,6 +15,7 @@ use tectum_peers::{
     child::lineage,
     federation::{Federation, ServerStatus, SessionPages, Settings},
     observe::Observers,
+    operation::TraceContext,
     serve::LineServer,
     spec::{ServerSpec, Transport},
     visible::visible,
@@ -191,6 +192,18 @@ impl Household {
     /// The hook API of this house.
     pub fn hooks(&self) -> Hooks {
         self.hooks.clone()
+    }
+
+    /// Measures the calls that come from no client, where a collector is named: those of `tectum run` and
+    /// `tectum call`.
+    pub fn measure_own_calls(&mut self, config: &Config) {
+        if self.telemetry.seam().is_none() {
+            self.telemetry = HouseTelemetry::start(config, false);
+        }
+        if let Some(telemetry) = self.telemetry.seam() {
+            let context = TraceContext::of_environment();
+            self.federation.measure_own_calls(&self.house, telemetry, context);
+        }
     }
 
     /// Answers whoever comes to the sockets of this house, as long as what is returned is kept. With `asks`

@@ -13,6 +13,7 @@ mod lean;
 mod names;
 mod observed;
 mod own;
+mod own_calls;
 mod parked;
 mod profiles;
 mod review;

@@ -239,11 +239,13 @@ impl Provider for PeerTools {
             params: vec![("name", own.json.clone()), ("arguments", call.args.clone())],
             headers: headers::of_call(&own.schema, call.args.get()),
         };
-        let caller = self.keepers.callers.of(call.id).unwrap_or_default();
+        let caller = self.keepers.callers.of(call.id);
         let room = call.room;
-        let (peer, Keepers { shelf, spool, tasks, .. }) = (self.peer.clone(), self.keepers.clone());
+        let (peer, Keepers { shelf, spool, tasks, callers, .. }) = (self.peer.clone(), self.keepers.clone());
         let work: Work = Box::new(move |ctx: Ctx| {
             Box::pin(async move {
+                // The step of a round is prepared before its call begins.
+                let caller = caller.or_else(|| callers.of(ctx.call)).unwrap_or_default();
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
                 let result = result.map_err(|failure| fault(&peer, failure))?;
                 let (result, task) = tasks.note(result, &peer.spec.name, caller.owner());

@@ -56,7 +56,9 @@ impl CallTool {
         // One call needs one thread; tools that block do so on the spot.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
-            let household = shared.household(screen).await?;
+            let config = shared.load(Vec::new(), screen)?;
+            let mut household = Household::for_one_call(&config, shared.sources(Vec::new())).await?;
+            household.measure_own_calls(&config);
             household.expect_calls();
             let form = self.client.map(|client| (client, client.form(&household)));
             let room = form.map_or(usize::MAX, |(_, form)| form.room());

@@ -123,7 +123,8 @@ impl Run {
         serve::to_the_end(Builder::new_current_thread(), async {
             let cancel = CancellationToken::new();
             stop::on_signal(cancel.clone())?;
-            let household = Household::start(&config, live, "run").await?;
+            let mut household = Household::start(&config, live, "run").await?;
+            household.measure_own_calls(&config);
             tell_strange_rules(&config, &household.house, screen);
             let lines = LineServer::new(household.house.clone(), household.federation.clone());
             let attending = household.attend(door, lines, asks);

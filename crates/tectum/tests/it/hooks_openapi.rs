@@ -39,11 +39,11 @@ fn agree(house: &Http, credential: &str, done: &AtomicBool) {
 fn heavy_schemathesis_finds_no_answer_that_is_not_described() {
     let rig = Rig::new();
     let (house, credential) = (rig.http(), approver(&rig));
-    let done = AtomicBool::new(false);
+    let (done, program) = (AtomicBool::new(false), tool("TECTUM_TOOLBOX_SCHEMATHESIS"));
     let run = thread::scope(|scope| {
         scope.spawn(|| agree(&house, &credential, &done));
         let run = rig
-            .command(tool("TECTUM_TOOLBOX_SCHEMATHESIS"))
+            .command(program)
             .args(["run", &format!("http://127.0.0.1:{}/api/openapi.json", house.port)])
             .args(["-H", &format!("Authorization: Bearer {}", house.token.as_deref().expect("a token"))])
             .args(["-H", &format!("Tectum-Approver: {credential}")])

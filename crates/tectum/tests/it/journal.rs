@@ -303,7 +303,8 @@ fn a_projects_file_does_not_switch_the_record_off_or_loosen_it() {
 
 #[test]
 fn processes_of_one_project_write_beside_each_other() {
-    let rig = Rig::with(&[("a.txt", "hello\n")]);
+    let mut rig = Rig::with(&[("a.txt", "hello\n")]);
+    rig.set("TECTUM_SERVE_JOIN", "off");
     let mut clients = [rig.stdio(), rig.stdio(), rig.stdio()];
     for round in 0..20 {
         for (number, client) in clients.iter_mut().enumerate() {

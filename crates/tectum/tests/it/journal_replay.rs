@@ -1,5 +1,7 @@
 //! `tectum replay`: recorded calls end the same again, and the first that does not is named.
 
+use std::{path::PathBuf, process::Command};
+
 use serde_json::{Value, json};
 use tectum::replay::LeftOut;
 
@@ -259,6 +261,49 @@ fn the_test_that_is_compiled_here_is_the_one_that_is_written() {
     let directory = rig.project().canonicalize().expect("there");
     let compiled = include_str!("replayed/replay.rs");
     assert_eq!(written.replace(directory.to_str().expect("UTF-8"), "/home/somebody/project"), compiled);
+}
+
+#[test]
+fn a_written_test_compiles_and_passes_in_a_crate_of_its_own_and_fails_when_something_ends_otherwise() {
+    let rig = project();
+    let package = rig.outside().join("package");
+    let folder = package.join("tests/again");
+    assert_eq!(replay(&rig, &["--as-test", folder.to_str().expect("UTF-8")]).code, 0);
+    // As cargo compiles the test of a package that depends on `tectum`: the library that these tests use.
+    let tests = std::env::current_exe().expect("this program");
+    let libraries = tests.parent().expect("a folder");
+    let built = std::fs::read_dir(libraries).expect("readable").map(|file| file.expect("an entry").path());
+    let library = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("libtectum-") && name.ends_with(".rlib")
+    };
+    let age = |path: &PathBuf| path.metadata().and_then(|about| about.modified()).expect("its age");
+    let library = built.filter(library).max_by_key(age).expect("the library was built");
+    let test = package.join("again");
+    let mut compiler = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    compiler
+        .args(["--edition", "2024", "--test", "tests/again/replay.rs", "--extern"])
+        .arg(format!("tectum={}", library.display()))
+        .arg("-L")
+        .arg(format!("dependency={}", libraries.display()))
+        .arg("-o")
+        .arg(&test)
+        .current_dir(&package)
+        .env("CARGO_MANIFEST_DIR", &package);
+    let compiled = compiler.output().expect("a compiler");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let run = || Command::new(&test).current_dir(&package).output().expect("runs");
+    let passed = run();
+    assert!(passed.status.success(), "{passed:?}");
+    assert!(
+        String::from_utf8_lossy(&passed.stdout).contains("the_session_ends_as_recorded ... ok"),
+        "{passed:?}"
+    );
+    // Other rules than those that held: the test says which call ends otherwise.
+    std::fs::write(folder.join("settings.toml"), "[permissions]\ndeny = [\"edit_file\"]\n").expect("written");
+    let failed = run();
+    let said = String::from_utf8_lossy(&failed.stdout);
+    assert!(!failed.status.success() && said.contains("edit_file"), "{said}");
 }
 
 #[test]

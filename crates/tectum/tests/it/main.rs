@@ -16,6 +16,7 @@ mod cli_said;
 mod cli_tools;
 mod cli_up;
 mod client_hooks;
+mod client_hooks_cursor;
 mod clients;
 mod closed_files;
 #[cfg(feature = "telemetry")]
@@ -64,6 +65,7 @@ mod hooks_strangers;
 mod houses;
 mod join;
 mod journal;
+mod journal_memory;
 mod journal_reading;
 mod journal_replay;
 mod journal_secrets;

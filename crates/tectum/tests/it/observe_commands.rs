@@ -98,6 +98,7 @@ fn two_houses_of_one_folder_are_told_apart_and_together() {
     let mut rig = Rig::with(&[("a.txt", "hello\n")]);
     rig.configure(&observer(&rig, "eye", &[]));
     rig.set("EFFERENT_COPY_ENABLE", "1");
+    rig.set("TECTUM_SERVE_JOIN", "off");
     let (mut first, mut second) = (Client::new(&rig, Era::Legacy), Client::new(&rig, Era::Legacy));
     rig.set("EFFERENT_COPY_ENABLE", "0");
     read(&mut first);

@@ -179,7 +179,7 @@ fn a_yes_for_the_project_is_written_to_the_users_own_file_and_shown() {
         "{}",
         refused.err
     );
-    assert_eq!(ids(&rig, 1), [id.clone()]);
+    assert_eq!(ids(&rig, 1), std::slice::from_ref(&id));
     assert_eq!(Said::from(rig.run(&["approve", &id])).code, 0);
     assert_ne!(answer(&mut strict, 74)["isError"], true);
 }

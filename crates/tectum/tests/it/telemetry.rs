@@ -8,6 +8,8 @@ use crate::{
     federated::{Client, Era, Listening, address, echo, until},
     journal::{entries, folder, records},
     rig::{Http, Rig, deserted, text},
+    run_model::{ModelServer, Reply, call as model_call},
+    run_task::command,
 };
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -112,6 +114,58 @@ fn over_http_the_context_may_stand_in_a_header() {
     }
     let meta = seen(&post(&house, &[], json!({"traceparent": 7})));
     assert!(meta["traceparent"].as_str().is_some_and(|text| text.len() == 55), "{meta}");
+}
+
+#[test]
+fn calls_of_the_command_line_and_of_a_run_are_told_as_well() {
+    let collector = Collector::start(Manner::Answers);
+    let mut rig = Rig::with(&[("a.txt", "hello\n")]);
+    let settings = collector.settings(&mut rig, "");
+    rig.configure(&format!("{settings}{}", echo("one", &[], "")));
+    let context = [
+        ("TRACEPARENT", traceparent()),
+        ("TRACESTATE", "vendor=x".to_owned()),
+        ("BAGGAGE", "k=v".to_owned()),
+    ];
+    let mut call = rig.tectum();
+    let called = call.args(["call", "one__seen", "--json"]).envs(context.clone()).output().expect("runs");
+    assert!(called.status.success(), "{called:?}");
+    let (server, sent) =
+        (collector.span("tools/call one__seen", SERVER), collector.span("tools/call seen", CLIENT));
+    assert_eq!((&*server.trace, &*server.parent), (TRACE, PARENT));
+    assert_eq!((&*sent.trace, &*sent.parent), (TRACE, &*server.id));
+    let said: Value = serde_json::from_slice(&called.stdout).expect("JSON");
+    assert_eq!(server.attributes["tectum.call.id"], said["call_id"], "{said}");
+    let meta = said["text"].as_str().expect("text");
+    for part in [&format!("00-{TRACE}-{}-01", sent.id), "vendor=x", "k=v"] {
+        assert!(meta.contains(part), "{part}: {meta}");
+    }
+    // Without a context each call begins a trace, and a failure has its type.
+    let failed = rig.run(&["call", "read_file", "path=missing.txt"]);
+    assert_eq!(failed.status.code(), Some(4), "{failed:?}");
+    let failed = collector.span("tools/call read_file", SERVER);
+    assert!(failed.failed && failed.parent.is_empty() && failed.trace != TRACE, "{failed:?}");
+    assert_eq!(failed.attributes["tectum.fault"], "not_found");
+
+    let replies = vec![call_of("list_directory"), call_of("one__seen"), Reply::Text("I looked around.")];
+    let model = ModelServer::start(true, replies);
+    let ran = command(&rig, &model, &[]).envs(context).output().expect("runs");
+    assert!(ran.status.success(), "{ran:?}");
+    let listed = collector.span("tools/call list_directory", SERVER);
+    assert_eq!((&*listed.trace, &*listed.parent, listed.failed), (TRACE, PARENT, false));
+    // Each call once, and what it caused below it.
+    let below = |name: &str, above: &str| {
+        let spans = collector.spans();
+        let all = spans.iter().filter(|span| span.name == above && span.trace == TRACE);
+        let has =
+            |id: &str| spans.iter().filter(|span| span.name == name && *span.parent == *id).count() == 1;
+        (all.clone().count(), all.clone().all(|span| has(&span.id)))
+    };
+    until("the spans of the run", || below("tools/call seen", "tools/call one__seen") == (2, true));
+}
+
+fn call_of(tool: &'static str) -> Reply {
+    model_call(tool, json!({}))
 }
 
 #[test]
