@@ -1,6 +1,7 @@
 // The console of a real house in a real browser: a person signs in, sees what an MCP client wants, and decides.
 
 import { createServer } from 'node:http';
+import { Wire } from './wire.mjs';
 import { axe, browser, equal, expect, need, person, play, seen, until } from './stage.mjs';
 
 const chrome = await browser();
@@ -21,6 +22,8 @@ async function question(tab) {
   await go(tab, '#/approvals');
   await tab.locator('.queue-list li').waitFor();
   await tab.locator('.answers .btn.primary').waitFor();
+  // Keys do nothing at a question that came into view by itself a moment ago; whoever moved there means it.
+  await tab.keyboard.press('j');
 }
 const none = (tab) => tab.locator('.queue .empty').waitFor();
 
@@ -106,7 +109,7 @@ await play([
     await Promise.all([question(page), question(second)]);
     await second.keyboard.press('d');
     await second.locator('#reason').waitFor();
-    await Promise.all([page.locator('.answers .btn.primary').click({ noWaitAfter: true }), second.locator('.answers .btn.danger').click({ noWaitAfter: true })].map((click) => click.catch(() => 'it was gone')));
+    await Promise.all([page.evaluate(() => document.querySelector('.answers .btn.primary')?.click()), second.evaluate(() => document.querySelector('.answers .btn.danger')?.click())]);
     const { result } = await need('result', { name: 'raced' });
     const won = !result.isError;
     equal((await need('file', { path: 'a.txt' })).text, won ? 'five\n' : 'four\n', 'the file');
@@ -118,25 +121,32 @@ await play([
     if (!won) await need('write', { path: 'a.txt', text: 'five\n' });
   }],
   ['neither a reload nor a lost connection loses anything', async () => {
+    const { port } = new URL(base);
+    const wire = await Wire.to(Number(port));
+    const far = await (await person(chrome)).newPage();
+    await far.goto((await need('link')).link.replace('127.0.0.1', '127.0.0.2'));
+    await far.locator('main h1').waitFor();
     await edit('kept', 'five', 'six');
     await question(page);
     await page.reload();
     await page.locator('.answers .btn.primary').waitFor();
-    await second.context().setOffline(true);
-    await second.locator('.link-lost').waitFor();
+    wire.cut();
+    await far.locator('.link-lost').waitFor();
     await page.locator('.answers .btn.primary').click();
     await need('result', { name: 'kept' });
     await edit('meanwhile', 'six', 'seven');
     await need('call', { name: 'read', tool: 'read_file', arguments: { path: 'a.txt' } });
     await need('result', { name: 'read' });
-    await second.context().setOffline(false);
-    await second.locator('.link-lost').waitFor({ state: 'detached' });
-    await question(second);
-    await second.keyboard.press('a');
+    wire.mend();
+    await far.locator('.link-lost').waitFor({ state: 'detached' });
+    await question(far);
+    await far.keyboard.press('a');
     await need('result', { name: 'meanwhile' });
     equal((await need('file', { path: 'a.txt' })).text, 'seven\n', 'the edit');
-    await go(second, '#/activity');
-    await until(async () => (await second.locator('.v-row').count()) >= 8, 'every call is listed');
+    await go(far, '#/activity');
+    await until(async () => (await far.locator('.v-row').count()) >= 8, 'every call is listed');
+    await far.context().close();
+    wire.cut();
   }],
   ['several are answered at once', async () => {
     for (const name of ['b', 'c', 'd']) await need('call', { name, tool: 'write_file', arguments: { path: `${name}.txt`, content: name } });
@@ -176,7 +186,7 @@ await play([
         await tab.locator('[aria-busy]').waitFor({ state: 'detached' });
         equal(await axe(tab), [], `axe, ${screen}, ${width}, ${scheme}`);
         equal(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${screen} fits into ${width}`);
-        equal(await tab.locator('main .failed').allTextContents(), [], `${screen} reads what it shows`);
+        equal((await tab.locator('main .failed').allTextContents()).filter((told) => !told.includes('nothing is served')), [], `${screen} reads what it shows`);
       }
       await tab.close();
     }
@@ -207,7 +217,7 @@ await play([
     await go(page, '#/activity');
     await page.locator('.v-row').first().waitFor();
     const before = await page.locator('.page-title .sub').textContent();
-    await need('restart', { patience: '3s' });
+    await need('restart', { patience: '5s' });
     await page.locator('#code').waitFor();
     const { link } = await need('link');
     await page.locator('#code').fill(link);
