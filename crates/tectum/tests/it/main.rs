@@ -22,6 +22,7 @@ mod collector;
 mod config_check;
 mod config_show;
 mod console_routes;
+mod console_views;
 mod context;
 mod desk;
 mod diagnostics;
