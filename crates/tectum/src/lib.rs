@@ -32,6 +32,7 @@ pub mod state;
 pub mod status;
 pub mod telemetry;
 pub mod token;
+pub mod tool_facts;
 
 pub use config::{Config, Problems, Sources};
 pub use house::{

@@ -13,6 +13,7 @@ use serde_json::Value;
 use tectum_approval::Desk;
 use tectum_core::{Fault, Tectum};
 use tectum_journal::Writer;
+use tectum_native::NativeSet;
 use tectum_peers::{federation::Federation, observe::Observers};
 use tectum_tools::runtime::{Runtime, UiFigures};
 use tokio::sync::{oneshot, watch};
@@ -27,10 +28,13 @@ use super::{
     sign_ins::SignIns,
     sources::{self, Ends},
 };
-use crate::{reload, telemetry::HouseTelemetry};
+use crate::{Config, Sources, reload, telemetry::HouseTelemetry};
 
 /// Tells the settings in effect.
 pub(crate) type ShownSettings = Box<dyn Fn() -> Value + Send + Sync>;
+
+/// The settings in effect, and where they come from; `None` while there are none that are valid.
+pub(crate) type HouseSetup = Box<dyn Fn() -> Option<(Sources, Config)> + Send + Sync>;
 
 /// The house that the hook API tells of, and where it keeps things.
 pub(crate) struct HookParts {
@@ -45,6 +49,9 @@ pub(crate) struct HookParts {
     /// The user's state, where the approver's credential is.
     pub(crate) state: Option<PathBuf>,
     pub(crate) settings: ShownSettings,
+    pub(crate) setup: HouseSetup,
+    /// All our own tools, offered or not.
+    pub(crate) native: Arc<NativeSet>,
     pub(crate) facts: HouseFacts,
 }
 
@@ -191,6 +198,17 @@ impl Hooks {
     /// The settings in effect. Files may be read.
     pub(super) fn settings(&self) -> Value {
         (self.0.parts.settings)()
+    }
+
+    /// The settings in effect, and where they come from. Files may be read.
+    pub(super) fn setup(&self) -> Result<(Sources, Config), Fault> {
+        (self.0.parts.setup)().ok_or_else(|| {
+            Fault::conflict("there are no valid settings").hint("`tectum config check` says what is wrong")
+        })
+    }
+
+    pub(super) fn native(&self) -> &NativeSet {
+        &self.0.parts.native
     }
 
     pub(super) fn bus(&self) -> &Arc<Bus> {

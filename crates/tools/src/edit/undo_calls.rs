@@ -12,12 +12,16 @@ use tectum_core::{
 use tectum_native::{NativeSet, NativeTool};
 
 use super::{
+    diff,
     pen::{Intent, Pen, Undo, closing, was},
     undo_images::{Images, Records},
     undo_moves::{Changes, WholeMove, undo_move},
     undo_record::{Image, Left, Record, UndoStep, Was},
 };
 use crate::{Settings, cards::CHANGES, text::revision};
+
+/// The part of a file's diff that is told.
+const SHOWN: diff::Limit = diff::Limit { lines: 4000, bytes: 256 * 1024 };
 
 /// The name of the tool that takes back what calls changed in files.
 pub const UNDO_CALLS: &str = "undo_calls";
@@ -93,6 +97,8 @@ pub struct FileReport {
     pub calls: usize,
     /// Why nothing is done; empty otherwise.
     pub why: String,
+    /// What became of the file since before the first of these changes; empty unless this only tells.
+    pub diff: String,
 }
 
 /// What is done with a file.
@@ -154,7 +160,7 @@ impl Track {
         }
     }
 
-    fn report(&self, path: String) -> FileReport {
+    fn report(&self, path: String, dry_run: bool) -> FileReport {
         let same = |one: &Option<Image<'_>>, other: &Option<Image<'_>>| match (one, other) {
             (Some(one), Some(other)) => one.bytes == other.bytes,
             (None, None) => true,
@@ -167,7 +173,16 @@ impl Track {
             None if self.now.is_some() => (Fate::Restored, String::new()),
             None => (Fate::Deleted, String::new()),
         };
-        FileReport { path, fate, calls: self.calls, why }
+        let diff = if dry_run { self.diff(&path) } else { String::new() };
+        FileReport { path, fate, calls: self.calls, why, diff }
+    }
+
+    fn diff(&self, path: &str) -> String {
+        let text = |image: &Option<Image<'_>>| {
+            String::from_utf8_lossy(image.as_ref().map_or(&[][..], |image| &image.bytes)).into_owned()
+        };
+        let (before, after) = (text(&self.first), text(&self.disk));
+        if before == after { String::new() } else { diff::unified(path, &before, &after, SHOWN) }
     }
 }
 
@@ -198,7 +213,8 @@ fn run(images: &Images, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, 
     spread_refusals(&mut tracks, &moves);
     let granted: BTreeMap<&String, &SafePath> = names.iter().zip(ctx.grants.paths()).collect();
     let shown = |path: &String| granted.get(path).map_or_else(|| path.clone(), |granted| granted.name());
-    let mut files: Vec<FileReport> = tracks.iter().map(|(path, track)| track.report(shown(path))).collect();
+    let mut files: Vec<FileReport> =
+        tracks.iter().map(|(path, track)| track.report(shown(path), args.dry_run)).collect();
     let mut undo = Undo::default();
     if !args.dry_run {
         let changed =
@@ -212,7 +228,7 @@ fn run(images: &Images, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, 
     files.extend(covered.into_iter().map(|(path, call)| {
         let why =
             format!("call {call} moved something else to this name later; undo that first, then try again");
-        FileReport { path, fate: Fate::Refused, calls: 1, why }
+        FileReport { path, fate: Fate::Refused, calls: 1, why, diff: String::new() }
     }));
     let report = Report { files, moves: whole, calls, dry_run: args.dry_run, undo };
     let count = |fate: Fate| report.files.iter().filter(|file| file.fate == fate).count();
