@@ -61,7 +61,7 @@ const does = (name, what, body = {}, busy = what) =>
     const answer = await post(`/api/console/servers/${encodeURIComponent(name)}/${what}`, body);
     if (what === 'remove') go(link('servers'));
     await list.load();
-    return [h('p', null, DONE[what] ?? 'Done.'), answer.diff && diff(answer.diff, 'tectum.toml', `${name}-${what}`)];
+    return [h('p', null, DONE[what] ?? 'Done.'), (answer.notes ?? []).map((/** @type {string} */ note) => h('p.note', null, shown(note))), answer.diff && diff(answer.diff, 'tectum.toml', `${name}-${what}`)];
   });
 /** @type {Record<string, string>} */
 const DONE = { restart: 'It was started again.', trust: 'It is trusted with this command.', enable: 'It is on.', disable: 'It is off.', remove: 'It was taken out of the settings.', approve: 'The definition is approved.' };
@@ -87,6 +87,9 @@ function one(name) {
   list.show(() => (server ? detail(server, off) : empty('There is no such server', 'It may have been removed from the settings.', h('a.btn', { href: link('servers') }, 'All servers'))), 8));
 }
 
+/** @param {any[]} list */
+const names = (list) => list.map((each) => (typeof each === 'string' ? each : each.name ?? '')).join(', ');
+
 /** @param {Server} server @param {boolean} off */
 function detail(server, off) {
   return [
@@ -95,11 +98,12 @@ function detail(server, off) {
     (server.approvals ?? []).map((/** @type {any} */ change) => panel([h('code', null, line(change.tool)), change.was === null ? ' is new' : ' was changed by the server'], {
       key: `approve-${change.tool}`, class: 'ask', note: 'withheld from models until you approve it', actions: h('button.btn.primary', { disabled: off, onclick: () => does(server.name, 'approve', { tool: change.tool }, `approve ${change.tool}`) }, act.busy === `approve ${change.tool}` ? 'Approving …' : 'Approve the new definition'),
     }, change.diff ? diff(change.diff, `${change.tool}.json`, `definition-${server.name}-${change.tool}`) : h('pre.code', null, shown(change.is)))),
-    server.error && panel('Last error', {}, h('p', null, shown(server.error))),
+    (server.error || server.hint) && panel('Last error', {}, server.error && h('p', null, shown(server.error)), server.hint && h('p.note', null, shown(server.hint))),
     h('div.columns', null,
       panel('Facts', {}, facts([
         ['Transport', line(server.transport)], ['Era', line(server.era)], ['Version', line(server.version)],
         ['Command', server.command && h('code', null, shown(server.command))], ['Address', server.url && h('code', null, shown(server.url))],
+        ['Folder', server.cwd && h('code', null, shown(server.cwd))], ['Variables', server.env?.length && line(names(server.env))], ['Headers', server.headers?.length && line(names(server.headers))], ['Starts', server.starts ? number(server.starts) : null],
         ['Written in', server.from && h('code', null, shown(server.from.file), server.from.line ? `:${server.from.line}` : '')],
         ['Trust', line(server.trust)], ['Tools', h('a', { href: link('tools') }, number(server.tools ?? 0))],
       ])),

@@ -117,7 +117,7 @@ function detail(tool) {
               const given = form?.read();
               if (given) void act.run('call', async () => void (result = await post(`/api/console/tools/${encodeURIComponent(tool.name)}/call`, { arguments: given })));
             },
-          }, form.view(), h('div.field-row.end', null, h('button.btn.primary', { type: 'submit', disabled: act.busy !== null || !state.mayAnswer || !tool.on }, act.busy === 'call' ? 'Running …' : `Call ${plain(tool.name)}`)))),
+          }, form.view(), h('div.field-row.end', null, h('button.btn.primary', { type: 'submit', disabled: act.busy !== null || !state.mayAnswer || !tool.on }, act.busy === 'call' ? 'Running …' : `Call ${plain(tool.name)}`), act.busy === 'call' && tool.permission === 'ask' && h('p.note', null, 'A rule asks about this call: ', h('a', { href: link('approvals') }, 'answer it'), '.')))),
         result && panel('Result', { class: 'result', actions: h('button.btn.quiet', { onclick: () => ((result = null), invalidate()) }, 'Close') }, callDetail(result))),
       h('div.stack', null,
         panel('Definition', {},
