@@ -14,7 +14,6 @@ import { go, link } from './router.js';
 import { longText } from './values.js';
 import { line, plain, shown } from './text.js';
 
-const HOURS = 24;
 const list = resource(async () => {
   const { servers } = await get('/api/console/servers');
   state.servers = servers;
@@ -39,8 +38,11 @@ export const servers = {
   view: (place) => (place.item ? one(place.item) : all()),
 };
 
+/** The hours that the strips show: as long as the house is up, and no more than a day. */
+const hours = () => [1, 6].find((hours) => (state.now?.house.uptime ?? 0) < hours * 3600) ?? 24;
+
 /** @param {Server} server */
-const life = (server) => strip({ name: server.name, since: server.since, up: /^(ready|up|running)/.test(server.state), deaths: server.deaths ?? [], now: Date.now(), hours: HOURS });
+const life = (server) => strip({ name: server.name, since: server.since, up: /^(ready|up|running)/.test(server.state), deaths: server.deaths ?? [], now: Date.now(), hours: hours() });
 
 function all() {
   return page({ title: 'Servers', sub: 'MCP servers behind this house; their tools appear among its own', cli: 'tectum list -v', actions: [h('button.btn', { onclick: () => startNew('import'), disabled: !state.mayAnswer }, 'Import'), h('button.btn.primary', { onclick: () => startNew('add'), disabled: !state.mayAnswer }, 'Add a server')] },
@@ -49,7 +51,7 @@ function all() {
       servers.length
         ? h('ul.server-list', null, servers.map((/** @type {Server} */ server) => h('li', { key: server.name },
           h('div.server-main', null, h('a.server-name', { href: link('servers', server.name) }, line(server.name)), serverMark(server), h('span.note', null, line([server.transport, server.era, server.version].filter(Boolean).join(' · ')))),
-          h('div.server-life', null, life(server), h('span.note', null, `${HOURS} h`)),
+          h('div.server-life', null, life(server), h('span.note', null, `${hours()} h`)),
           h('div.server-count', null, h('b', null, number(server.tools ?? 0)), h('span.note', null, ' tools')),
           server.error && h('p.server-error', null, icon('warn'), line(server.error)))))
         : empty('No server', 'Tectum offers its native tools. Add a server by its command or address, or import the servers of another client.', h('button.btn.primary', { onclick: () => startNew('add') }, 'Add a server')), 6));
@@ -103,12 +105,12 @@ function detail(server, off) {
       panel('Facts', {}, facts([
         ['Transport', line(server.transport)], ['Era', line(server.era)], ['Version', line(server.version)],
         ['Command', server.command && h('code', null, shown(server.command))], ['Address', server.url && h('code', null, shown(server.url))],
-        ['Folder', server.cwd && h('code', null, shown(server.cwd))], ['Variables', server.env?.length && line(names(server.env))], ['Headers', server.headers?.length && line(names(server.headers))], ['Starts', server.starts ? number(server.starts) : null],
+        ['Folder', server.cwd && h('code', null, shown(server.cwd))], ['Variables', server.env?.length ? line(names(server.env)) : null], ['Headers', server.headers?.length ? line(names(server.headers)) : null], ['Starts', server.starts ? number(server.starts) : null],
         ['Written in', server.from && h('code', null, shown(server.from.file), server.from.line ? `:${server.from.line}` : '')],
         ['Trust', line(server.trust)], ['Tools', h('a', { href: link('tools') }, number(server.tools ?? 0))],
       ])),
-      panel(`Last ${HOURS} hours`, { note: count((server.deaths ?? []).length, 'death') }, life(server),
-        (server.deaths ?? []).length ? h('ul.rows', null, [...server.deaths].reverse().slice(0, 12).map((/** @type {any} */ death, /** @type {number} */ at) => h('li', { key: at }, when(death.at), h('span', null, line(death.why))))) : h('p.quiet-line', null, 'It did not die.'))),
+      panel(hours() === 1 ? 'Last hour' : `Last ${hours()} hours`, { note: count((server.deaths ?? []).length, 'death') }, life(server),
+        (server.deaths ?? []).length ? h('ul.rows.deaths', null, [...server.deaths].reverse().slice(0, 12).map((/** @type {any} */ death, /** @type {number} */ at) => h('li', { key: at }, when(death.at), h('span', null, line(death.why))))) : h('p.quiet-line', null, 'It did not die.'))),
     panel('Standard error', { note: 'the last lines' }, server.stderr?.length ? longText(server.stderr.join('\n'), `stderr-${server.name}`, 'Standard error') : h('p.quiet-line', null, `${plain(server.name)} wrote nothing.`)),
   ];
 }

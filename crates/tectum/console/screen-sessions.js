@@ -32,7 +32,11 @@ const list = resource(async () => {
   next = page.next;
   return page.sessions;
 });
-const one = resource(() => get(path_of()));
+const one = resource(async () => {
+  const session = await get(path_of());
+  // A command changes its folder, as far as anybody knows; that is no file.
+  return { ...session, files: (session.files ?? []).filter((/** @type {any} */ file) => file.path !== '.') };
+});
 const change = resource(() => get(`${path_of()}/diff`, { path }));
 const act = action();
 /** @type {any} what an undo would do, before it is done */
@@ -119,7 +123,7 @@ function session(id) {
       ]),
       gantt({ name: 'gantt', title: row.left_out ? `Calls over time, without ${number(row.left_out)} older ones` : 'Calls over time', calls: callsOf(row) }),
       h('div.columns', null,
-        map({ name: 'map', title: 'Files', files: row.files ?? [], open: (path) => go(link('sessions', id, { file: path }), true) }),
+        map({ name: 'map', title: 'Files', files: row.files, open: (path) => go(link('sessions', id, { file: path }), true) }),
         bars({ name: 'session-tokens', title: 'Tokens by tool', unit: 'estimated', words: ['to the model', 'from the model'], items: (row.tools ?? []).map((/** @type {any} */ tool) => ({ label: tool.tool, href: link('activity', null, { session: id, tool: tool.tool }), first: tool.tokens_out, second: tool.tokens_in })) })),
       files(id, row),
     ], 8));
@@ -130,7 +134,7 @@ const callsOf = (row) => (Array.isArray(row.calls) ? row.calls : []);
 
 /** @param {string} id @param {any} row */
 function files(id, row) {
-  const changed = (row.files ?? []).filter((/** @type {any} */ file) => file.changes);
+  const changed = row.files.filter((/** @type {any} */ file) => file.changes);
   if (!changed.length) return panel('Changes', {}, h('p.quiet-line', null, 'This session changed no file.'));
   const shownFile = path && changed.find((/** @type {any} */ file) => file.path === path);
   return panel('Changes', { note: count(changed.length, 'file') },

@@ -65,7 +65,7 @@ function all() {
         table({
           id: 'tools', label: 'Tools', rows, key: (tool) => tool.name, row: (tool) => ({ class: `link ${tool.on ? '' : 'off'}`, onclick: () => go(link('tools', tool.name)) }),
           columns: [
-            { head: 'Tool', cell: (tool) => [h('a', { href: link('tools', tool.name) }, line(tool.name)), h('span.second', null, line((tool.title || tool.description || '').split('\n')[0].slice(0, 140)))], by: (tool) => tool.name },
+            { head: 'Tool', cell: (tool) => [h('a', { href: link('tools', tool.name) }, line(tool.name)), h('span.second', null, line((tool.description || tool.title || '').split('\n')[0].slice(0, 140)))], by: (tool) => tool.name },
             { head: 'From', opt: true, cell: (tool) => line(tool.source), by: (tool) => tool.source },
             { head: 'Permission', cell: permission, by: (tool) => tool.permission },
             { head: 'Tokens', num: true, cell: (tool) => number(tool.tokens), by: (tool) => tool.tokens },
