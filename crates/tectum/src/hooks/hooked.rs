@@ -85,7 +85,7 @@ struct Hooked {
 #[derive(Debug)]
 struct Awake {
     flight: Flight,
-    _telling: [Ends; 2],
+    _telling: [Ends; 3],
 }
 
 impl Hooks {
@@ -247,7 +247,8 @@ impl Hooks {
         let awake = self.0.awake.get_or_init(|| Awake {
             flight: Flight::watching(&parts.house, bus.clone(), parts.journal.clone()),
             _telling: [
-                sources::servers(bus.clone(), parts.federation.clone()),
+                sources::servers(bus.clone(), parts.federation.clone(), parts.policy.clone()),
+                sources::contents(bus.clone(), &parts.house),
                 sources::questions(bus.clone(), self.0.desk.clone()),
             ],
         });
