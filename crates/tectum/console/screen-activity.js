@@ -8,7 +8,7 @@ import { empty, failed, mark, page } from './parts.js';
 import { icon } from './icons.js';
 import { hear, onSnapshot, state } from './store.js';
 import { go, link } from './router.js';
-import { clock, exactly, number, quoted, short, took } from './format.js';
+import { clock, count, exactly, number, quoted, short, took } from './format.js';
 import { brief, line, plain, shown } from './text.js';
 import { setKeys } from './keys.js';
 
@@ -69,7 +69,7 @@ export const activity = {
   },
   view() {
     const filtered = Object.values(here.query).some(Boolean);
-    const sub = list.ready ? `${number(list.total)} ${list.total === 1 ? 'call' : 'calls'}${filtered ? ' with this filter' : ' on record'}, ${state.calls.size} in flight` : ' ';
+    const sub = list.ready ? `${list.next !== null && list.total === list.rows.length ? 'at least ' : ''}${count(list.total, 'call')}${filtered ? ' with this filter' : ' on record'}, ${state.calls.size} in flight` : ' ';
     return page({ title: 'Activity', sub, class: `fill activity${here.item ? ' with-pane' : ''}`, cli: command(filtered) },
       filters(),
       h('div.panes', null,
