@@ -55,7 +55,7 @@ export function callDetail(detail) {
       ['Paths', detail.paths?.length ? h('ul.plain', null, detail.paths.map((/** @type {any} */ path) => h('li', null, h('code', null, shown(path.path)), ' ', h('span.note', null, line(path.access ?? ''))))) : null],
     ]),
     stations(detail.stations),
-    (detail.change ?? []).map((/** @type {any} */ change, /** @type {number} */ at) => h('div', { key: `change-${at}` }, diff(change.diff, change.path, `${id}-${at}`))),
+    (detail.change ?? []).map((/** @type {any} */ change, /** @type {number} */ at) => h('div', { key: `change-${at}` }, diff(change.diff, change.path, `${id}-${at}`, innerWidth < 1700))),
     panel(['Arguments', detail.edited && h('span.note', null, ' changed by a person')], { key: 'arguments' }, json(detail.arguments, `${id}.arguments`)),
     detail.before_edit && panel('Arguments before a person changed them', { key: 'before' }, json(detail.before_edit, `${id}.before`)),
     panel('What the model was sent', { key: 'sent' }, sent(detail.sent, id)),
