@@ -98,8 +98,15 @@ function move() {
   if (from !== to || before.item !== current.item) {
     scrollTo(0, 0);
     // On a narrow page the list of screens is a row, of which only a part is in view.
-    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })));
+    requestAnimationFrame(() => requestAnimationFrame(() => shownNow(from !== to)));
   }
+}
+
+/** @param {boolean} other whether it is another screen */
+function shownNow(other) {
+  document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  // Whoever does not see the page hears where it is now.
+  if (other) /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus({ preventScroll: true });
 }
 
 whenChanged(soon);

@@ -63,10 +63,14 @@ export class CallList {
       this.total = Math.max(total_known ?? 0, this.rows.length);
       this.fresh = this.prepended = 0;
       this.error = null;
+      this.busy = false;
+      // A page of what a filter chose may be short, and others follow.
+      if (next !== null && this.rows.length < FIRST) await this.need(FIRST);
     } catch (error) {
       if (turn !== this.turn) return;
       this.error = error;
     }
+    if (turn !== this.turn) return;
     this.ready = true;
     this.busy = false;
     invalidate();
@@ -74,7 +78,7 @@ export class CallList {
 
   /** Reads on until this row is known. @param {number} wanted */
   async need(wanted) {
-    if (this.busy || this.error || this.next === null || wanted < this.rows.length - FIRST / 2) return;
+    if (this.busy || this.error || this.next === null || wanted <= this.rows.length - FIRST / 2) return;
     const turn = this.turn;
     this.busy = true;
     try {

@@ -1,7 +1,7 @@
 // Counts over time as columns: calls, and below them in a second colour the errors among them.
 
 import { h } from './view.js';
-import { figure, labelled, sized, span, ticks, timeLabel } from './chart.js';
+import { figure, labelled, plot, sized, span, ticks, timeLabel } from './chart.js';
 import { clock, short } from './format.js';
 
 const HEIGHT = 148;
@@ -22,7 +22,7 @@ export function columns({ name, title, unit, series, per }) {
     const step = wide / Math.max(1, series.length);
     const y = (/** @type {number} */ value) => 6 + high - (value / top) * high;
     const time = span(series, (each) => each.at);
-    return h('svg.plot', { width, height: HEIGHT, role: 'img', 'aria-label': `${title}, at most ${short(most)} ${unit}` },
+    return plot(width, HEIGHT, { role: 'img', 'aria-label': `${title}, at most ${short(most)} ${unit}` },
       scale.map((value) => [h('line.grid', { x1: LEFT, x2: width, y1: y(value), y2: y(value) }), h('text.axis.end', { x: LEFT - 6, y: y(value) + 4 }, short(value))]),
       labelled(series.length, wide).map((at) => h('text.axis', { x: LEFT + at * step, y: HEIGHT - 4 }, timeLabel(series[at].at, time))),
       series.map((each, at) => [

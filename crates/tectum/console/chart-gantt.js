@@ -2,7 +2,7 @@
 // shortened to a mark that says how long it was, since a person thinks for minutes and a call takes milliseconds.
 
 import { h } from './view.js';
-import { figure, sized } from './chart.js';
+import { figure, plot, sized } from './chart.js';
 import { clock, millis, took } from './format.js';
 import { plain } from './text.js';
 import { link } from './router.js';
@@ -47,7 +47,7 @@ export function gantt({ name, title, calls }) {
       }
       return before * scale + breaks;
     };
-    return h('svg.plot.gantt', { width, height, role: 'group', 'aria-label': title },
+    return plot(width, height, { class: 'gantt', role: 'group', 'aria-label': title },
       labels(first, last, rests, x, width).map(([left, at]) => h('text.axis', { key: `t${at}`, x: left, y: 12 }, clock(at))),
       rests.map((rest) => {
         const left = x(rest.from);

@@ -1,6 +1,7 @@
 // Tickets and what each waits for, as a graph from left to right.
 
 import { h } from './view.js';
+import { plot } from './chart.js';
 import { plain } from './text.js';
 
 const WIDE = 190;
@@ -15,7 +16,7 @@ export function graph({ label, nodes, chosen, choose }) {
   const width = Math.max(...[...places.values()].map((at) => at.x + WIDE)) + 2;
   const height = Math.max(...[...places.values()].map((at) => at.y + HIGH)) + 2;
   return h('div.graph-box', { tabindex: 0, role: 'group', 'aria-label': label },
-    h('svg.graph', { width, height },
+    plot(width, height, { class: 'graph' },
       nodes.map((node) => node.after.map((id) => {
         const [from, to] = [places.get(id), places.get(node.id)];
         if (!from || !to) return null;

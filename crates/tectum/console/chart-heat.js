@@ -1,7 +1,7 @@
 // How long calls took, over time: one column for each time, one row for each duration, darker for more calls.
 
 import { h } from './view.js';
-import { figure, labelled, sized, timeLabel } from './chart.js';
+import { figure, labelled, plot, sized, timeLabel } from './chart.js';
 import { clock, millis, took } from './format.js';
 
 const ROW = 17;
@@ -19,7 +19,7 @@ export function heat({ name, title, heat: { at, upper_ms, counts } }) {
   }, sized(name, height, (width) => {
     const step = (width - LEFT) / Math.max(1, at.length);
     const time = millis(at[at.length - 1]) - millis(at[0]);
-    return h('svg.plot', { width, height, role: 'img', 'aria-label': title },
+    return plot(width, height, { role: 'img', 'aria-label': title },
       upper_ms.map((_, row) => {
         const y = (upper_ms.length - 1 - row) * ROW;
         return [

@@ -2,7 +2,7 @@
 // changes, and files that were only read are pale.
 
 import { h } from './view.js';
-import { figure, sized } from './chart.js';
+import { figure, plot, sized } from './chart.js';
 import { plain } from './text.js';
 
 const HEIGHT = 260;
@@ -30,7 +30,7 @@ export function map({ name, title, files, open }) {
         w > 46 && high > 15 && h('text', { class: folder ? 'axis' : 'map-text', x: x + 6, y: y + (folder ? 13 : 16) }, fit(plain(node.name) + (folder ? '/' : ''), w - 10))));
       void depth;
     });
-    return h('svg.plot', { width, height: HEIGHT, role: 'img', 'aria-label': title }, out);
+    return plot(width, HEIGHT, { role: 'img', 'aria-label': title }, out);
   }));
 }
 

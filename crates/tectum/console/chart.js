@@ -19,10 +19,16 @@ const observer = new ResizeObserver((entries) => {
   }
 });
 
+/** Pictures grow with the type, which is larger on a very large screen. */
+const scale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
+
+/** @param {number} width @param {number} height both as if type had its usual size @param {Record<string, any>} props @param {import('./view.js').Child[]} children */
+export const plot = (width, height, props, ...children) => h('svg.plot', { ...props, viewBox: `0 0 ${width} ${height}`, width: width * scale(), height: height * scale() }, children);
+
 /** A drawing that knows its width. @param {string} name @param {number} height @param {(width: number) => import('./view.js').Child} draw */
 export const sized = (name, height, draw) =>
   h('div.sized', {
-    style: { 'min-height': `${height}px` },
+    style: { 'min-height': `${height * scale()}px` },
     ref(/** @type {Element | null} */ el) {
       if (el) {
         names.set(el, name);
@@ -31,7 +37,7 @@ export const sized = (name, height, draw) =>
         for (const [each, of] of names) if (of === name && !each.isConnected) observer.unobserve(each), names.delete(each);
       }
     },
-  }, widths.get(name) ? draw(/** @type {number} */ (widths.get(name))) : null);
+  }, widths.get(name) ? draw(/** @type {number} */ (widths.get(name)) / scale()) : null);
 
 /** @type {Set<string>} */
 const asTable = new Set();

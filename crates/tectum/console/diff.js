@@ -21,9 +21,8 @@ export function switchLayout() {
   invalidate();
 }
 
-/** @param {string} text a unified diff @param {string} [path] @param {any} [key] */
-export function diff(text, path = '', key = path) {
-  const narrow = innerWidth < 900;
+/** @param {string} text a unified diff @param {string} [path] @param {any} [key] @param {boolean} [narrow] whether there is no room for two sides */
+export function diff(text, path = '', key = path, narrow = innerWidth < 900) {
   const now = narrow ? 'unified' : layout;
   return memo(`diff-${key}`, [text, now, whole.has(text)], () => {
     const files = readPatch(text, path);

@@ -70,7 +70,7 @@ export class Form {
     } else if (kind === 'number') input = h('input', { ...common, inputmode: 'decimal', value, oninput: set, placeholder: hint(field) });
     else {
       const lines = Math.min(24, Math.max(kind === 'json' ? 3 : 1, value.split('\n').length));
-      input = kind === 'string' && lines === 1 && value.length < 90 && !/content|text|script|command|body|prompt/.test(name) ? h('input', { ...common, value, oninput: set, placeholder: hint(field) }) : h('textarea', { ...common, rows: lines, value, oninput: set, placeholder: kind === 'json' ? 'JSON' : hint(field) });
+      input = kind === 'string' && lines === 1 && value.length < 90 && !/string|content|text|script|command|body|prompt|code|message|description/.test(name) ? h('input', { ...common, value, oninput: set, placeholder: hint(field) }) : h('textarea', { ...common, rows: lines, value, oninput: set, placeholder: kind === 'json' ? 'JSON' : hint(field) });
     }
     return h('div.field', { key: name, class: kind },
       h('label', { for: id }, h('code', null, line(name)), this.required.has(name) && h('span.needed', null, 'needed'), h('span.note', null, typeName(field))),

@@ -14,7 +14,7 @@ export function short(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   const size = Math.abs(value);
   if (size < 1000) return Number.isInteger(value) ? String(value) : value.toFixed(size < 10 ? 1 : 0);
-  const [by, unit] = size < 1e6 ? [1e3, 'k'] : size < 1e9 ? [1e6, 'M'] : [1e9, 'G'];
+  const [by, unit] = size < 999_500 ? [1e3, 'k'] : size < 999.5e6 ? [1e6, 'M'] : [1e9, 'G'];
   const scaled = value / by;
   return `${scaled.toFixed(Math.abs(scaled) < 10 ? 1 : 0).replace(/\.0$/, '')}${unit}`;
 }

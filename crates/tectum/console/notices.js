@@ -23,7 +23,8 @@ export function notice(event) {
   if (event.kind === 'question.asked') {
     const question = event.data;
     const text = `${plain(question.client || 'A program')} asks: ${plain(question.tool || question.kind)} ${plain(question.subject)}`;
-    announce(text);
+    // The number makes two like questions two announcements.
+    announce(`${text}; ${count(state.questions.size, 'question')} waiting`);
     notify(question.id, text);
   }
   if (event.kind === 'question.settled') {

@@ -8,8 +8,8 @@ import { empty, failed, mark, page } from './parts.js';
 import { icon } from './icons.js';
 import { hear, onSnapshot, state } from './store.js';
 import { go, link } from './router.js';
-import { clock, exactly, number, quoted, short, took } from './format.js';
-import { line, plain, shown } from './text.js';
+import { clock, count, exactly, number, quoted, short, took } from './format.js';
+import { brief, line, plain, shown } from './text.js';
 import { setKeys } from './keys.js';
 
 const list = new CallList();
@@ -41,7 +41,8 @@ function step(by) {
   go(link('activity', to.call, here.query), here.item !== null);
 }
 
-const rowHeight = () => (document.documentElement.dataset.density === 'compact' ? 26 : 34);
+/** The height of a row as the style sheet has it. */
+const rowHeight = () => Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) * (document.documentElement.dataset.density === 'compact' ? 1.86 : 2.43));
 
 /** @param {string} name @param {string} value */
 const choose = (name, value) => go(link('activity', here.item, { ...here.query, [name]: value }), true);
@@ -68,7 +69,7 @@ export const activity = {
   },
   view() {
     const filtered = Object.values(here.query).some(Boolean);
-    const sub = list.ready ? `${number(list.total)} ${list.total === 1 ? 'call' : 'calls'}${filtered ? ' with this filter' : ' on record'}, ${state.calls.size} in flight` : ' ';
+    const sub = list.ready ? `${list.next !== null && list.total === list.rows.length ? 'at least ' : ''}${count(list.total, 'call')}${filtered ? ' with this filter' : ' on record'}, ${state.calls.size} in flight` : ' ';
     return page({ title: 'Activity', sub, class: `fill activity${here.item ? ' with-pane' : ''}`, cli: command(filtered) },
       filters(),
       h('div.panes', null,
@@ -108,7 +109,7 @@ function calls() {
         h('span', { role: 'cell' }, mark(kind, word, call.message ? plain(call.message) : undefined)),
         h('span.time', { role: 'cell', title: exactly(call.at) }, clock(call.at)),
         h('span.tool', { role: 'cell' }, h('a', { href: to, 'aria-current': on ? 'true' : undefined }, line(call.tool))),
-        h('span.subject', { role: 'cell', title: plain(call.subject) }, line(call.subject), !call.ok && call.message && h('span.why', null, line(call.message))),
+        h('span.subject', { role: 'cell', title: plain(call.subject) }, line(call.subject), !call.ok && call.message && h('span.why', null, brief(call.message))),
         h('span.opt', { role: 'cell' }, line(call.client)),
         h('span.opt.num', { role: 'cell' }, short((call.tokens_in ?? 0) + (call.tokens_out ?? 0))),
         h('span.num', { role: 'cell' }, took(call.took_ms)));

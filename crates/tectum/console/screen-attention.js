@@ -5,7 +5,7 @@ import { action, empty, mark, page, panel } from './parts.js';
 import { get, post } from './net.js';
 import { hear, invalidate, onSnapshot, state } from './store.js';
 import { when } from './format.js';
-import { figure, sized } from './chart.js';
+import { figure, plot, sized } from './chart.js';
 import { json } from './values.js';
 import { line, plain, shown } from './text.js';
 
@@ -66,7 +66,7 @@ function organs(list) {
     const values = salience(organ);
     return h('li', { key: organ.name, class: organ.muted ? 'off' : '' },
       h('b', null, line(organ.name)), mark(organ.muted ? 'off' : organ.pinned ? 'info' : 'ok', organ.muted ? 'muted' : organ.pinned ? 'pinned' : plain(organ.state)),
-      sized(`organ-${organ.name}`, 34, (width) => h('svg.plot', { width, height: 34, role: 'img', 'aria-label': `Salience of ${plain(organ.name)}` },
+      sized(`organ-${organ.name}`, 34, (width) => plot(width, 34, { role: 'img', 'aria-label': `Salience of ${plain(organ.name)}` },
         h('line.grid', { x1: 0, x2: width, y1: 33, y2: 33 }),
         values.map((/** @type {number} */ each, /** @type {number} */ at) => h('rect.calls', { x: (at * width) / values.length, width: Math.max(1, width / values.length - 1), y: 33 - (each / most) * 30, height: (each / most) * 30, 'data-tip': each.toFixed(2) })))),
       h('span.num', null, (values.at(-1) ?? 0).toFixed(2)),

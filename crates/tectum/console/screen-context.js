@@ -68,6 +68,7 @@ const todos = (list) =>
 function files(value) {
   const rows = allFiles(value);
   const several = (value.clients?.length ?? 0) > 1;
+  if (!rows.length && value.follows_files === false) return panel('Files', {}, empty('Files are not followed', ['With ', h('code', null, '[context] refresh = true'), ' Tectum remembers which files a model has read, and tells it when they change.']));
   if (!rows.length) return panel('Files', {}, empty('The model knows no file yet', 'Files that it reads in this conversation are listed here, and whether they changed since.'));
   return panel('Files', { note: 'stale files changed since the model saw them', flush: true }, table({
     id: 'files', label: 'Files', rows, key: (file) => `${file.client ?? ''} ${file.path}`, sort: [0, false],
@@ -75,7 +76,7 @@ function files(value) {
       { head: 'State', cell: (file) => (file.stale ? mark('warn', 'stale') : mark('ok', 'known')), by: (file) => (file.stale ? 0 : 1) },
       { head: 'File', cell: (file) => h('code', null, shown(file.path)), by: (file) => file.path },
       { head: 'Client', hide: !several, cell: (file) => line(file.client ?? '') },
-      { head: 'Seen', cell: (file) => when(file.known_at), by: (file) => file.known_at },
+      { head: 'Seen', hide: !rows.some((file) => file.known_at), cell: (file) => when(file.known_at), by: (file) => file.known_at },
       { head: 'Tokens', num: true, cell: (file) => number(file.tokens), by: (file) => file.tokens },
     ]).filter((column) => !column.hide),
   }));

@@ -10,7 +10,7 @@ import { heat } from './chart-heat.js';
 import { bars } from './chart-bars.js';
 import { serverMark } from './server-mark.js';
 import { link } from './router.js';
-import { line, plain, shown } from './text.js';
+import { brief, line, plain, shown } from './text.js';
 
 const MINUTES = PULSE / 60;
 const COLUMNS = 60;
@@ -132,6 +132,6 @@ function serverList() {
 function errors() {
   return panel('Last errors', { actions: h('a', { href: link('activity', null, { failed: 'true' }) }, 'All') },
     state.errors.length
-      ? h('ul.rows.errors', null, state.errors.slice(0, 8).map((error) => h('li', { key: error.call }, h('a', { href: link('activity', error.call) }, mark('bad', line(error.tool))), h('span.message', { title: plain(error.message) }, line(error.message)), h('span.note', null, ago(error.at)))))
+      ? h('ul.rows.errors', null, state.errors.slice(0, 8).map((error) => h('li', { key: error.call }, h('a', { href: link('activity', error.call) }, mark('bad', line(error.tool))), h('span.message', { title: plain(error.message) }, brief(error.message)), h('span.note', null, ago(error.at)))))
       : h('p.quiet-line', null, 'No call failed.'));
 }

@@ -39,7 +39,7 @@ export const policy = {
       drafts(value.drafts ?? []),
       h('div.columns', null,
         panel('Roots', { note: 'folders that tools may open' }, value.roots?.length ? h('ul.rows', null, value.roots.map((/** @type {any} */ root) => h('li', { key: root.path }, h('code', null, shown(root.path)), h('span.note', null, line(root.access))))) : h('p.quiet-line', null, 'None.')),
-        panel('Protected names', { note: 'closed to every tool' }, value.protected?.length ? h('ul.rows.short', null, value.protected.map((/** @type {any} */ each, /** @type {number} */ at) => h('li', { key: at }, h('code', null, shown(each.pattern)), h('span.note', null, each.file ? `${plain(each.file)}${each.line ? `:${each.line}` : ''}` : 'built in')))) : h('p.quiet-line', null, 'None.'))),
+        panel('Protected names', { note: 'besides those that are built in' }, value.protected?.length ? h('ul.rows.short', null, value.protected.map((/** @type {any} */ each, /** @type {number} */ at) => h('li', { key: at }, h('code', null, shown(each.pattern)), h('span.note', null, each.how ? `${plain(each.how)} ` : '', each.file ? `${plain(each.file)}${each.line ? `:${each.line}` : ''}` : '')))) : h('p.quiet-line', null, 'None.'))),
     ], 10)),
 };
 
@@ -47,7 +47,7 @@ const EFFECT = /** @type {const} */ ({ allow: 'ok', ask: 'info', deny: 'bad' });
 /** @param {any[]} list */
 function list(list) {
   if (!list.length) return panel('Rules', {}, empty('No rule', ['Write ', h('code', null, 'allow'), ', ', h('code', null, 'ask'), ' or ', h('code', null, 'deny'), ' under ', h('code', null, '[permissions]'), ' in tectum.toml.']));
-  return panel('Rules', { note: 'deny counts before ask, ask before allow', flush: true }, table({
+  return panel('Rules', { note: rules.value?.counted !== undefined ? `deny counts before ask, ask before allow; counted over the last ${number(rules.value.counted)} calls` : 'deny counts before ask, ask before allow', flush: true }, table({
     id: 'rules', label: 'Rules', rows: list, key: (rule) => list.indexOf(rule),
     columns: [
       { head: 'Effect', cell: (rule) => mark(EFFECT[/** @type {'allow'} */ (rule.effect)] ?? 'off', rule.effect), by: (rule) => ['deny', 'ask', 'allow'].indexOf(rule.effect) },
@@ -101,7 +101,7 @@ function verdict(told) {
     h('p', null, shown(told.explanation)),
     facts([
       ['Rule', told.rule && ruleText(told.rule)],
-      ...(told.layers ?? []).map((/** @type {any} */ layer) => [plain(layer.layer), line(layer.says)]),
+      ...(told.layers ?? []).map((/** @type {any} */ layer) => [plain(layer.layer), layer.passed === undefined ? line(layer.says) : mark(layer.passed ? 'ok' : 'bad', line(layer.says))]),
     ]));
 }
 

@@ -32,7 +32,11 @@ const list = resource(async () => {
   next = page.next;
   return page.sessions;
 });
-const one = resource(() => get(path_of()));
+const one = resource(async () => {
+  const session = await get(path_of());
+  // A command changes its folder, as far as anybody knows; that is no file.
+  return { ...session, files: (session.files ?? []).filter((/** @type {any} */ file) => file.path !== '.') };
+});
 const change = resource(() => get(`${path_of()}/diff`, { path }));
 const act = action();
 /** @type {any} what an undo would do, before it is done */
@@ -111,15 +115,15 @@ function session(id) {
     act.show(), plan && undoPlan(id), replayed && replayResult(),
     one.show((row) => [
       figures([
-        { label: 'Calls', value: number(row.count ?? callsOf(row).length), note: h('a', { href: link('activity', null, { session: id }) }, 'in Activity') },
+        { label: 'Calls', value: number(row.calls_total ?? callsOf(row).length), note: h('a', { href: link('activity', null, { session: id }) }, 'in Activity') },
         { label: 'Failed', value: number(row.failed), kind: row.failed ? 'is-bad' : '' },
         { label: 'Tokens to the model', value: short(row.tokens_out), note: 'estimated' },
         { label: 'Tokens from the model', value: short(row.tokens_in), note: 'estimated' },
         { label: 'Time in tools', value: took(row.took_ms) },
       ]),
-      gantt({ name: 'gantt', title: 'Calls over time', calls: callsOf(row) }),
+      gantt({ name: 'gantt', title: row.left_out ? `Calls over time, without ${number(row.left_out)} older ones` : 'Calls over time', calls: callsOf(row) }),
       h('div.columns', null,
-        map({ name: 'map', title: 'Files', files: row.files ?? [], open: (path) => go(link('sessions', id, { file: path }), true) }),
+        map({ name: 'map', title: 'Files', files: row.files, open: (path) => go(link('sessions', id, { file: path }), true) }),
         bars({ name: 'session-tokens', title: 'Tokens by tool', unit: 'estimated', words: ['to the model', 'from the model'], items: (row.tools ?? []).map((/** @type {any} */ tool) => ({ label: tool.tool, href: link('activity', null, { session: id, tool: tool.tool }), first: tool.tokens_out, second: tool.tokens_in })) })),
       files(id, row),
     ], 8));
@@ -130,14 +134,14 @@ const callsOf = (row) => (Array.isArray(row.calls) ? row.calls : []);
 
 /** @param {string} id @param {any} row */
 function files(id, row) {
-  const changed = (row.files ?? []).filter((/** @type {any} */ file) => file.changes);
+  const changed = row.files.filter((/** @type {any} */ file) => file.changes);
   if (!changed.length) return panel('Changes', {}, h('p.quiet-line', null, 'This session changed no file.'));
   const shownFile = path && changed.find((/** @type {any} */ file) => file.path === path);
   return panel('Changes', { note: count(changed.length, 'file') },
     h('ul.rows.file-list', null, changed.map((/** @type {any} */ file) => h('li', { key: file.path },
       h('a', { href: link('sessions', id, { file: file.path === path ? null : file.path }), 'aria-expanded': file.path === path ? 'true' : 'false', onclick: (/** @type {Event} */ event) => (event.preventDefault(), go(link('sessions', id, { file: file.path === path ? null : file.path }), true)) }, icon('file'), ' ', h('code', null, shown(file.path))),
       h('span.note', null, count(file.changes, 'change'), file.reads ? `, ${count(file.reads, 'read')}` : '')))),
-    shownFile && h('div.file-diff', { key: path }, change.show((value) => [h('p.note', null, { 'as left': 'The file is as this session left it.', 'changed since': 'The file was changed since.', gone: 'The file is gone now.' }[/** @type {'gone'} */ (value.state)] ?? plain(value.state)), diff(value.diff, value.path, `session-${value.path}`)])));
+    shownFile && h('div.file-diff', { key: path }, change.show((value) => [h('p.note', null, { 'as left': 'The file is as this session left it.', 'changed since': 'The file was changed since.', 'as before': 'The file is as it was before this session.' }[/** @type {'as left'} */ (value.state)] ?? plain(value.state)), diff(value.diff, value.path, `session-${value.path}`)])));
 }
 
 /** @param {string} id */
@@ -154,15 +158,18 @@ function buttons(id) {
 function undoPlan(id) {
   const files = plan.files ?? [];
   const possible = files.filter((/** @type {any} */ file) => !file.refused);
-  if (plan.done) return panel('Undone', {}, h('ul.rows', null, files.map((/** @type {any} */ file) => h('li', null, file.refused ? mark('warn', 'left as it is') : mark('ok', plain(file.what)), h('code', null, shown(file.path)), file.refused && h('span.note', null, line(file.refused))))));
+  if (plan.done) return panel('Undone', { note: plan.undo && `tectum undo takes it back: ${plain(plan.undo)}` }, left(plan.not_undone), h('ul.rows', null, files.map((/** @type {any} */ file) => h('li', null, file.refused ? mark('warn', 'left as it is') : mark('ok', plain(file.what)), h('code', null, shown(file.path)), file.refused && h('span.note', null, line(file.refused))))));
   return panel('This would be undone', {
     actions: [h('button.btn.quiet', { onclick: () => ((plan = null), invalidate()) }, 'Cancel'), h('button.btn.danger', { disabled: !possible.length || act.busy !== null, onclick: () => act.run('undo', async () => {
       plan = await post(`${path_of()}/undo`, { dry_run: false, since: null });
       void one.load();
     }) }, `Undo in ${count(possible.length, 'file')}`)],
   },
-  files.length ? files.map((/** @type {any} */ file) => h('div.undo-file', { key: file.path }, h('p', null, file.refused ? mark('warn', 'cannot be undone') : mark('info', plain(file.what)), ' ', h('code', null, shown(file.path)), file.refused && h('span.note', null, ' ', line(file.refused))), file.diff && diff(file.diff, file.path, `undo-${id}-${file.path}`))) : h('p.quiet-line', null, 'This session changed nothing that could be undone.'));
+  files.length ? files.map((/** @type {any} */ file) => h('div.undo-file', { key: file.path }, h('p', null, file.refused ? mark('warn', 'cannot be undone') : mark('info', plain(file.what)), ' ', h('code', null, shown(file.path)), file.refused && h('span.note', null, ' ', line(file.refused))), file.diff && diff(file.diff, file.path, `undo-${id}-${file.path}`))) : h('p.quiet-line', null, 'This session changed nothing that could be undone.'), left(plan.not_undone));
 }
+
+/** What no undo takes back. @param {any[] | undefined} list */
+const left = (list) => (list?.length ? h('div', null, h('h3', null, 'Not undone'), h('ul.rows', null, list.map((each) => h('li', { key: each.call }, h('a', { href: link('activity', each.call) }, line(each.tool)), h('span', null, line(each.what)), h('span.note', null, line(each.why)))))) : null);
 
 function replayResult() {
   const { calls, same, differs } = replayed;

@@ -65,7 +65,7 @@ function all() {
         table({
           id: 'tools', label: 'Tools', rows, key: (tool) => tool.name, row: (tool) => ({ class: `link ${tool.on ? '' : 'off'}`, onclick: () => go(link('tools', tool.name)) }),
           columns: [
-            { head: 'Tool', cell: (tool) => [h('a', { href: link('tools', tool.name) }, line(tool.name)), h('span.second', null, line((tool.title || tool.description || '').split('\n')[0].slice(0, 140)))], by: (tool) => tool.name },
+            { head: 'Tool', cell: (tool) => [h('a', { href: link('tools', tool.name) }, line(tool.name)), h('span.second', null, line((tool.description || tool.title || '').split('\n')[0].slice(0, 140)))], by: (tool) => tool.name },
             { head: 'From', opt: true, cell: (tool) => line(tool.source), by: (tool) => tool.source },
             { head: 'Permission', cell: permission, by: (tool) => tool.permission },
             { head: 'Tokens', num: true, cell: (tool) => number(tool.tokens), by: (tool) => tool.tokens },
@@ -117,7 +117,7 @@ function detail(tool) {
               const given = form?.read();
               if (given) void act.run('call', async () => void (result = await post(`/api/console/tools/${encodeURIComponent(tool.name)}/call`, { arguments: given })));
             },
-          }, form.view(), h('div.field-row.end', null, h('button.btn.primary', { type: 'submit', disabled: act.busy !== null || !state.mayAnswer || !tool.on }, act.busy === 'call' ? 'Running …' : `Call ${plain(tool.name)}`)))),
+          }, form.view(), h('div.field-row.end', null, h('button.btn.primary', { type: 'submit', disabled: act.busy !== null || !state.mayAnswer || !tool.on }, act.busy === 'call' ? 'Running …' : `Call ${plain(tool.name)}`), act.busy === 'call' && tool.permission === 'ask' && h('p.note', null, 'A rule asks about this call: ', h('a', { href: link('approvals') }, 'answer it'), '.')))),
         result && panel('Result', { class: 'result', actions: h('button.btn.quiet', { onclick: () => ((result = null), invalidate()) }, 'Close') }, callDetail(result))),
       h('div.stack', null,
         panel('Definition', {},

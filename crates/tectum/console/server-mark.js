@@ -5,7 +5,7 @@ import { plain } from './text.js';
 
 /** @param {Server} server */
 export function serverMark(server) {
-  if (server.trust === 'needed' || server.state === 'needs trust') return mark('warn', 'needs trust');
+  if (server.trust === 'needed' || server.state === 'untrusted') return mark('warn', 'needs trust');
   if (server.approvals?.length) return mark('warn', 'changed');
   const state = plain(server.state);
   if (/^(up|ready|running|connected|works)/.test(state)) return mark('ok', state);

@@ -1,7 +1,7 @@
 // Keeps what the page knows of the house: a snapshot, and every event since. After a lost connection, or when
 // events were missed, a new snapshot replaces everything, so nothing can be out of step for longer than that.
 
-import { get } from './net.js';
+import { Refused, get } from './net.js';
 import { follow } from './stream.js';
 import { millis } from './format.js';
 
@@ -83,7 +83,8 @@ export const connectNow = () => connection?.again();
 function lost(error) {
   if (state.link === 'signed out') return;
   state.link = 'lost';
-  state.trouble = error;
+  // A connection that ended has nothing to say that a person could use.
+  state.trouble = error instanceof Refused ? error : null;
   early = null;
   changed();
 }

@@ -64,6 +64,9 @@ export function line(value) {
   return text.split(/([\n\t])/).map((part) => (part === '\n' ? h('span.ctl', { title: 'line end' }, '⏎') : part === '\t' ? h('span.ctl', { title: 'tab' }, '⇥') : shown(part)));
 }
 
+/** The same in few words: line ends are only marked. @param {any} value */
+export const brief = (value) => line(String(value ?? '').trim().replace(/\s*\n\s*/g, ' · '));
+
 /** The same as a plain string, for titles and labels. @param {any} value */
 export function plain(value) {
   const text = String(value ?? '');

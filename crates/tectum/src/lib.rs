@@ -33,6 +33,7 @@ pub mod state;
 pub mod status;
 pub mod telemetry;
 pub mod token;
+pub mod tool_facts;
 
 pub use attention::GOOSE_FILE;
 pub use config::{Config, Problems, Sources};

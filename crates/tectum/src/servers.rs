@@ -155,7 +155,7 @@ impl Household {
         let watching =
             attending.and_then(|attending| attention::start(config, attending, &house, &federation));
         let report = reload::Shared::default();
-        let shown = kept.clone();
+        let (shown, setup) = (kept.clone(), kept.clone());
         let hooks = Hooks::new(HookParts {
             house: house.clone(),
             federation: federation.clone(),
@@ -168,6 +168,8 @@ impl Household {
             runtime: catalog.runtime().clone(),
             state: config.state.clone(),
             settings: Box::new(move || shown.lock().shown()),
+            setup: Box::new(move || setup.lock().setup()),
+            native: catalog.tools().clone(),
             facts: HouseFacts {
                 project: config.directory.clone(),
                 command: command.to_owned(),
@@ -320,6 +322,14 @@ impl FollowedFiles {
             self.read();
         }
         self.live.settings().0.map(config::show::flat).unwrap_or_default()
+    }
+
+    /// The settings in effect, and where they come from.
+    fn setup(&mut self) -> Option<(Sources, Config)> {
+        if self.live.settings().0.is_none() {
+            self.read();
+        }
+        Some((self.live.sources().clone(), self.live.settings().0?.clone()))
     }
 
     /// Reads the files, and tells once of each server that is named and waits for somebody.

@@ -15,6 +15,8 @@ use tectum_state::Lasts;
 
 /// The most running houses of one project that are told of; nobody looks at more.
 const MOST: usize = 64;
+/// The end of a log that is looked at.
+const TAIL: u64 = 8 << 10;
 
 /// The report of one running house.
 #[derive(Clone, Debug)]
@@ -39,6 +41,23 @@ pub fn running(place: &Path) -> Vec<Status> {
         .collect();
     found.truncate(MOST);
     found
+}
+
+/// True if a server ever said what it offers.
+pub fn is_known(traces: &Path, name: &str) -> bool {
+    traces.join(format!("{name}.json")).is_file()
+}
+
+/// The last lines of a server's log.
+pub fn last_lines(traces: &Path, name: &str, most: usize) -> Vec<String> {
+    let end =
+        tectum_state::tail(&traces.join(format!("{name}.log")), TAIL).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&end);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    // What an earlier version wrote down may hold secrets still.
+    let mut shown = tectum_redact::Lines::default();
+    let shown: Vec<String> = lines.iter().map(|line| shown.redact(line).into_owned()).collect();
+    shown[shown.len().saturating_sub(most)..].to_vec()
 }
 
 /// The records in a folder of processes that run, by their process numbers.

@@ -149,6 +149,18 @@ impl Refresh {
         Shown { text: format!("### `{name}`\n({why})\n"), why_not: Some(why) }
     }
 
+    /// The tracked files by name: whether each may differ from what the model knows, and the bytes of the text
+    /// that is kept of it.
+    pub fn known(&self) -> impl Iterator<Item = (&str, bool, Option<usize>)> {
+        self.files.iter().map(|(name, file)| {
+            let bytes = match &file.seen {
+                Seen::Text(text) => Some(text.len()),
+                Seen::Hash(_) | Seen::Absent | Seen::Error(_) => None,
+            };
+            (name.as_str(), file.candidate.stamp() != file.stamp, bytes)
+        })
+    }
+
     /// How many files are tracked.
     pub fn len(&self) -> usize {
         self.files.len()

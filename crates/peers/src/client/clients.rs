@@ -7,7 +7,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::Conversation;
+use super::{Conversation, KnownFile};
 
 /// All clients with a handshake, by their numbers. It keeps none of them alive.
 #[derive(Debug, Default)]
@@ -33,6 +33,12 @@ impl Clients {
     pub(crate) fn introduced(&self) -> Vec<(String, String)> {
         let clients: Vec<_> = self.0.lock().values().filter_map(Weak::upgrade).collect();
         clients.iter().map(|client| client.client()).map(|it| (it.name.clone(), it.version.clone())).collect()
+    }
+
+    /// The files that the models of each know, by the client's name.
+    pub(crate) fn known_files(&self) -> Vec<(String, Vec<KnownFile>)> {
+        let clients: Vec<_> = self.0.lock().values().filter_map(Weak::upgrade).collect();
+        clients.iter().map(|client| (client.client().name.clone(), client.known_files())).collect()
     }
 
     /// The one client of which this is true; none when it is true of several.

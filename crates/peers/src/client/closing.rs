@@ -7,7 +7,7 @@
 //! of itself; and by the thread that it names.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -79,6 +79,33 @@ pub(crate) struct NewsReader {
     pub(crate) client: String,
     /// True for a call whose answer is about nothing but news.
     pub(crate) asks: bool,
+}
+
+/// A file that a model knows.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct KnownFile {
+    /// Its name.
+    pub path: String,
+    /// True if it may differ from what the model knows.
+    pub stale: bool,
+    /// The bytes of the text that the model knows; `None` where none is kept.
+    pub bytes: Option<usize>,
+}
+
+impl Models {
+    /// The files that any of them knows. One that is stale for one of them is stale.
+    pub(crate) fn known(&self) -> Vec<KnownFile> {
+        let all: Vec<Arc<Seen>> = self.0.lock().iter().map(|(_, seen)| seen.clone()).collect();
+        let mut known: BTreeMap<String, KnownFile> = BTreeMap::new();
+        for seen in all {
+            for (path, stale, bytes) in seen.told.lock().files.known() {
+                let new = || KnownFile { path: path.to_owned(), stale, bytes };
+                let file = known.entry(path.to_owned()).or_insert_with(new);
+                file.stale |= stale;
+            }
+        }
+        known.into_values().collect()
+    }
 }
 
 /// One call of a round.

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Models, Notice, Outbox, TaskNote, Unheard, Wanted, abilities,
+    KnownFile, Models, Notice, Outbox, TaskNote, Unheard, Wanted, abilities,
     closing::Seen,
     listeners::{Listeners, MOST_WANTED},
     shows_forms,
@@ -250,6 +250,11 @@ impl Conversation {
     pub(crate) fn seen(&self, thread: &str) -> Arc<Seen> {
         let (models, name) = self.models.get_or_init(Default::default);
         models.get(&format!("{name}\0{thread}"))
+    }
+
+    /// The files that its models know.
+    pub(crate) fn known_files(&self) -> Vec<KnownFile> {
+        self.models.get().map(|(models, _)| models.known()).unwrap_or_default()
     }
 
     /// True when a call with this id has not ended yet.

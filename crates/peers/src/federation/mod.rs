@@ -32,7 +32,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use serde_json::value::RawValue;
@@ -68,7 +68,6 @@ pub use self::{
     review::Review,
     settings::{Exposure, SessionPages, Settings},
 };
-pub use crate::peer::{Change, Subject};
 use crate::{
     auth::Authorize,
     client::{Caller, ClientForms, Clients, Conversation, NoticeReader, Notices, Unheard},
@@ -78,6 +77,10 @@ use crate::{
     peer::{Approvals, Failure, Levels, Peer, Surroundings, Tasks, Watchers},
     spec::ServerSpec,
     wire::Members,
+};
+pub use crate::{
+    client::KnownFile,
+    peer::{Change, Subject},
 };
 
 /// How long the last writes may take when the house closes.
@@ -98,6 +101,15 @@ pub struct ServerStatus {
     pub error: Option<String>,
     /// Remarks on renamed and left out parts of its offer.
     pub remarks: Vec<String>,
+}
+
+/// What is known of a server beyond its present state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerHistory {
+    /// The era of the protocol that it speaks: `legacy` or `modern`; `None` before it was met.
+    pub era: Option<&'static str>,
+    /// Its last deaths, the oldest first: when, and how it died.
+    pub deaths: Vec<(SystemTime, String)>,
 }
 
 /// All federated servers.
@@ -266,6 +278,18 @@ impl Federation {
     /// handshake, and are not among them.
     pub fn clients(&self) -> Vec<(String, String)> {
         self.subscriptions.clients.introduced()
+    }
+
+    /// The files that the models of each client know, by the client's name.
+    pub fn known_files(&self) -> Vec<(String, Vec<KnownFile>)> {
+        self.subscriptions.clients.known_files()
+    }
+
+    /// What is known of the servers beyond their present state.
+    pub fn histories(&self) -> BTreeMap<String, ServerHistory> {
+        let one =
+            |peer: &Arc<Peer>| ServerHistory { era: peer.era_word(), deaths: peer.status().deaths.clone() };
+        self.roster.peers().iter().map(|(name, peer)| (name.to_string(), one(peer))).collect()
     }
 
     /// The forms of results for clients.

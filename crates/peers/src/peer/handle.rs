@@ -127,6 +127,9 @@ impl Peer {
             if state == State::Ready && status.state != State::Ready {
                 status.starts += 1;
             }
+            if matches!(state, State::Down | State::Broken) && status.state != state {
+                status.died(error.as_deref().unwrap_or("it ended"));
+            }
             status.state = state;
             status.error = error;
         });
@@ -309,6 +312,15 @@ impl Peer {
 
     pub(super) fn era(&self) -> EraChoice {
         *self.era.lock()
+    }
+
+    /// The era it speaks, in a word; `None` before it was met.
+    pub(crate) fn era_word(&self) -> Option<&'static str> {
+        match self.era() {
+            EraChoice::Auto => None,
+            EraChoice::Legacy => Some("legacy"),
+            EraChoice::Modern => Some("modern"),
+        }
     }
 
     pub(super) fn remember_era(&self, era: Era) {

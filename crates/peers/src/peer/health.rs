@@ -7,6 +7,8 @@ use std::{
 
 /// Deaths within this time count together.
 const WINDOW: Duration = Duration::from_secs(60);
+/// Deaths that are kept for people to look at.
+const MOST_KEPT: usize = 50;
 /// So many deaths open the breaker.
 const MOST_DEATHS: usize = 5;
 /// The first pause before a restart; each further death doubles it.
@@ -68,11 +70,22 @@ pub(crate) struct Status {
     pub(crate) starts: u64,
     /// The reason why it is not there, or the last problem.
     pub(crate) error: Option<String>,
+    /// When it died, and how; the last ones.
+    pub(crate) deaths: Vec<(SystemTime, String)>,
+}
+
+impl Status {
+    /// Keeps a death; the oldest makes room.
+    pub(super) fn died(&mut self, how: &str) {
+        let surplus = (self.deaths.len() + 1).saturating_sub(MOST_KEPT);
+        self.deaths.drain(..surplus);
+        self.deaths.push((SystemTime::now(), how.to_owned()));
+    }
 }
 
 impl Default for Status {
     fn default() -> Self {
-        Self { state: State::Idle, since: SystemTime::now(), starts: 0, error: None }
+        Self { state: State::Idle, since: SystemTime::now(), starts: 0, error: None, deaths: Vec::new() }
     }
 }
 

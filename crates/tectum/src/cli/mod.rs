@@ -56,6 +56,7 @@ use std::{
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tectum::{
     config::servers::Live,
+    hooks::ON_BEHALF,
     peers::{child::ancestry, spec::ServerSpec},
 };
 
@@ -180,6 +181,11 @@ impl Cli {
 /// The folders that Tectums above this process serve, as their command lines say.
 fn served_above() -> &'static [PathBuf] {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    // A command that the console runs is the person's own, and serves nothing.
+    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().to_string());
+    if std::env::var(ON_BEHALF).ok().is_some_and(|house| Some(house) == parent) {
+        return &[];
+    }
     let folder = |ancestor: ancestry::Ancestor| {
         let cli = Cli::try_parse_from(&ancestor.words).ok()?;
         let serves = matches!(cli.command, Command::Serve(_) | Command::Up(_) | Command::Run(_));

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use tectum::{
     Config,
     config::servers::Survey,
-    core::{Effect, Judgement, OutputSchema, Snapshot, ToolInfo, World},
+    core::{Judgement, Snapshot, ToolInfo},
     peers::{
         client_table::ClientFacts,
         federation::{Profile, Profiles},
     },
     servers,
+    tool_facts::{data, effect, tokens},
 };
 use tokio::runtime::Builder;
 
@@ -20,7 +21,6 @@ use super::{
     options::Shared,
     screen::{Colour, Screen, counted, harmless, tell_note},
     servers::status,
-    tokens::estimate,
 };
 
 /// Characters of a description in the table: about a line beside the other columns.
@@ -137,52 +137,6 @@ fn table(rows: &[(&ToolInfo, Judgement)], listed: &str, screen: &Screen) -> Stri
     let total: usize = rows.iter().map(|(info, _)| tokens(info, &Profile::All)).sum();
     let sum = format!("{}, about {total} tokens{listed}", counted(rows.len() as u64, "tool"));
     text + &screen.paint(Colour::Dim, &sum)
-}
-
-fn data(info: &ToolInfo, permission: Judgement) -> Value {
-    json!({
-        "name": &*info.name,
-        "title": info.title,
-        "description": info.description,
-        "input_schema": &*info.input_schema,
-        "output_schema": info.output_schema.as_ref().map(OutputSchema::value),
-        "effect": effect(info),
-        "world": match info.world {
-            World::Project => "project",
-            World::Open => "open",
-            World::Peer(_) => "server",
-        },
-        "idempotent": info.idempotent,
-        "primary": info.primary,
-        "permission": permission.to_string(),
-        "tokens": tokens(info, &Profile::All),
-        "listed": info.listed,
-    })
-}
-
-/// The effect of a tool; for a server's tool, as the server describes it.
-fn effect(info: &ToolInfo) -> &'static str {
-    let said = info.server.as_ref().map(|tool| {
-        let definition: Value = serde_json::from_str(&tool.definition).unwrap_or_default();
-        let hints = &definition["annotations"];
-        match (&hints["readOnlyHint"], &hints["destructiveHint"]) {
-            (Value::Bool(true), _) => Effect::Read,
-            (_, Value::Bool(false)) => Effect::Add,
-            _ => Effect::Change,
-        }
-    });
-    match said.unwrap_or(info.effect) {
-        Effect::Read => "read",
-        Effect::Add => "add",
-        Effect::Change => "change",
-    }
-}
-
-/// The tokens that a model reads of a tool: its name, its description and the schema of its arguments.
-fn tokens(info: &ToolInfo, profile: &Profile) -> usize {
-    let arguments = Value::Object(profile.arguments(info)).to_string();
-    let bytes = info.name.len() + info.description.len() + arguments.len();
-    estimate(bytes)
 }
 
 /// The first sentence, at most so much of it as a line holds. A full stop inside of code or of an

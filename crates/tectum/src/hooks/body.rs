@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header::CONTENT_TYPE},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
 use tectum_core::{Fault, FaultKind};
 
 use super::refusal::Refusal;
@@ -57,7 +57,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Posted<T> {
             ));
         }
         let bytes = read(request.into_body(), MOST).await?;
-        match serde_json::from_slice(&bytes) {
+        // A list of its members in their order would do for a form as well, and nobody means that.
+        let is_object = bytes.trim_ascii_start().starts_with(b"{");
+        let read = if is_object {
+            serde_json::from_slice(&bytes)
+        } else {
+            Err(de::Error::custom("it is no object"))
+        };
+        match read {
             Ok(value) => Ok(Self(value)),
             Err(error) => Err(Fault::invalid(format!("the body is not what this path takes: {error}"))
                 .hint("/api/openapi.json describes the body of every request")

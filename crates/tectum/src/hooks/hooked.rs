@@ -14,6 +14,7 @@ use tectum_approval::Desk;
 use tectum_attend::Attention;
 use tectum_core::{Fault, Tectum};
 use tectum_journal::Writer;
+use tectum_native::NativeSet;
 use tectum_peers::{federation::Federation, observe::Observers};
 use tectum_tools::runtime::{Runtime, UiFigures};
 use tokio::sync::{oneshot, watch};
@@ -28,10 +29,13 @@ use super::{
     sign_ins::SignIns,
     sources::{self, Ends},
 };
-use crate::{reload, telemetry::HouseTelemetry};
+use crate::{Config, Sources, reload, telemetry::HouseTelemetry};
 
 /// Tells the settings in effect.
 pub(crate) type ShownSettings = Box<dyn Fn() -> Value + Send + Sync>;
+
+/// The settings in effect, and where they come from; `None` while there are none that are valid.
+pub(crate) type HouseSetup = Box<dyn Fn() -> Option<(Sources, Config)> + Send + Sync>;
 
 /// The house that the hook API tells of, and where it keeps things.
 pub(crate) struct HookParts {
@@ -47,6 +51,9 @@ pub(crate) struct HookParts {
     /// The user's state, where the approver's credential is.
     pub(crate) state: Option<PathBuf>,
     pub(crate) settings: ShownSettings,
+    pub(crate) setup: HouseSetup,
+    /// All our own tools, offered or not.
+    pub(crate) native: Arc<NativeSet>,
     pub(crate) facts: HouseFacts,
 }
 
@@ -200,6 +207,17 @@ impl Hooks {
         (self.0.parts.settings)()
     }
 
+    /// The settings in effect, and where they come from. Files may be read.
+    pub(super) fn setup(&self) -> Result<(Sources, Config), Fault> {
+        (self.0.parts.setup)().ok_or_else(|| {
+            Fault::conflict("there are no valid settings").hint("`tectum config check` says what is wrong")
+        })
+    }
+
+    pub(super) fn native(&self) -> &NativeSet {
+        &self.0.parts.native
+    }
+
     pub(super) fn bus(&self) -> &Arc<Bus> {
         &self.0.bus
     }
@@ -236,7 +254,8 @@ impl Hooks {
         let awake = self.0.awake.get_or_init(|| Awake {
             flight: Flight::watching(&parts.house, bus.clone(), parts.journal.clone()),
             _telling: [
-                sources::servers(bus.clone(), parts.federation.clone()),
+                sources::servers(bus.clone(), parts.federation.clone(), parts.policy.clone()),
+                sources::contents(bus.clone(), &parts.house),
                 sources::questions(bus.clone(), self.0.desk.clone()),
                 sources::news(bus.clone(), parts.attention.clone()),
             ],

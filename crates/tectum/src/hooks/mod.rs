@@ -59,6 +59,9 @@ pub(crate) use self::hooked::HookParts;
 pub use self::{facts::HouseFacts, hooked::Hooks};
 use crate::client_hooks::{NEWS, PRE_TOOL_USE};
 
+/// The variable that tells a command which process runs it for a person at the console, by its number: the command
+/// is no Tectum below another one.
+pub const ON_BEHALF: &str = "TECTUM_ON_BEHALF";
 /// Requests that come several times a minute, for ever, are no record of anything.
 const UNRECORDED: [&str; 5] = ["/metrics", "/api/events", "/api/house", "/api/attention", NEWS];
 /// Where people look at things.
@@ -87,6 +90,19 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(view::sessions::list))
         .routes(routes!(view::sessions::one))
         .routes(routes!(view::stats::stats))
+        .routes(routes!(view::session_acts::diff))
+        .routes(routes!(view::session_acts::export))
+        .routes(routes!(view::session_acts::undo))
+        .routes(routes!(view::session_acts::replay))
+        .routes(routes!(view::tools::all))
+        .routes(routes!(view::tool_acts::call))
+        .routes(routes!(view::tool_acts::switch))
+        .routes(routes!(view::servers::all, view::server_acts::add))
+        .routes(routes!(view::server_acts::import))
+        .routes(routes!(view::server_acts::act))
+        .routes(routes!(view::policy::policy))
+        .routes(routes!(view::tool_acts::what_if))
+        .routes(routes!(view::context::context))
         .routes(routes!(house::one))
         .routes(routes!(project::get, project::post))
         .routes(routes!(session::get, session::post))

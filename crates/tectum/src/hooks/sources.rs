@@ -1,5 +1,5 @@
-//! What the house tells of itself as events: questions for a person, its servers when their state changes, and
-//! the board of its tracks.
+//! What the house tells of itself as events: questions for a person, its servers when their state changes, its
+//! tools, anchors and policy, and the board of its tracks.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tectum_approval::{Desk, DeskEvent, OpenQuestion, QuestionKind};
 use tectum_attend::Attention;
+use tectum_core::{Tectum, anchors::Change};
 use tectum_peers::federation::Federation;
 use tokio::{
     sync::{broadcast::error::RecvError, watch},
@@ -14,6 +15,7 @@ use tokio::{
 };
 
 use super::events::Bus;
+use crate::reload;
 
 /// The interval at which the states of servers are compared while somebody listens.
 const LOOK: Duration = Duration::from_secs(1);
@@ -83,8 +85,34 @@ pub(super) fn news(bus: Arc<Bus>, attention: Option<Attention>) -> Ends {
     Ends(tokio::spawn(telling).abort_handle())
 }
 
-/// Tells changes of servers while somebody listens.
-pub(super) fn servers(bus: Arc<Bus>, federation: Arc<Federation>) -> Ends {
+/// Tells changes of the tools and of what stays in the sight of models, while somebody listens.
+pub(super) fn contents(bus: Arc<Bus>, house: &Tectum) -> Ends {
+    let (mut tools, mut anchors) = (house.registry().changes(), house.effects().anchors.changes());
+    let telling = async move {
+        loop {
+            let (kind, data) = tokio::select! {
+                changed = tools.changed() => match changed {
+                    Ok(()) => ("tools.changed", json!({ "version": *tools.borrow_and_update() })),
+                    Err(_) => return,
+                },
+                changed = anchors.recv() => match changed {
+                    Ok(Change::Set(key) | Change::Updated(key) | Change::Removed(key)) => {
+                        ("anchors.changed", json!({ "key": &*key }))
+                    }
+                    Err(RecvError::Lagged(_)) => ("anchors.changed", json!({ "key": null })),
+                    Err(RecvError::Closed) => return,
+                },
+            };
+            if bus.is_heard() {
+                bus.push(kind, &data);
+            }
+        }
+    };
+    Ends(tokio::spawn(telling).abort_handle())
+}
+
+/// Tells changes of servers, and of the policy, while somebody listens.
+pub(super) fn servers(bus: Arc<Bus>, federation: Arc<Federation>, policy: reload::Shared) -> Ends {
     let telling = async move {
         let mut changes = bus.changes();
         loop {
@@ -94,7 +122,7 @@ pub(super) fn servers(bus: Arc<Bus>, federation: Arc<Federation>) -> Ends {
                     return;
                 }
             }
-            let mut before = federation.status();
+            let (mut before, mut policy_before) = (federation.status(), policy.lock().clone());
             while bus.is_heard() {
                 tokio::time::sleep(LOOK).await;
                 let now = federation.status();
@@ -109,6 +137,11 @@ pub(super) fn servers(bus: Arc<Bus>, federation: Arc<Federation>) -> Ends {
                     bus.push("server.changed", &json!({ "name": name, "status": Value::Null }));
                 }
                 before = now;
+                let policy_now = policy.lock().clone();
+                if policy_now != policy_before {
+                    bus.push("policy.changed", &policy_now);
+                }
+                policy_before = policy_now;
             }
         }
     };

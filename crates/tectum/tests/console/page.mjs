@@ -1,6 +1,8 @@
 // The console of a real house in a real browser: a person signs in, sees what an MCP client wants, and decides.
 
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { Wire } from './wire.mjs';
 import { axe, browser, equal, expect, need, person, play, seen, until } from './stage.mjs';
 
 const chrome = await browser();
@@ -21,6 +23,8 @@ async function question(tab) {
   await go(tab, '#/approvals');
   await tab.locator('.queue-list li').waitFor();
   await tab.locator('.answers .btn.primary').waitFor();
+  // Keys do nothing at a question that came into view by itself a moment ago; whoever moved there means it.
+  await tab.keyboard.press('j');
 }
 const none = (tab) => tab.locator('.queue .empty').waitFor();
 
@@ -106,7 +110,7 @@ await play([
     await Promise.all([question(page), question(second)]);
     await second.keyboard.press('d');
     await second.locator('#reason').waitFor();
-    await Promise.all([page.locator('.answers .btn.primary').click({ noWaitAfter: true }), second.locator('.answers .btn.danger').click({ noWaitAfter: true })].map((click) => click.catch(() => 'it was gone')));
+    await Promise.all([page.evaluate(() => document.querySelector('.answers .btn.primary')?.click()), second.evaluate(() => document.querySelector('.answers .btn.danger')?.click())]);
     const { result } = await need('result', { name: 'raced' });
     const won = !result.isError;
     equal((await need('file', { path: 'a.txt' })).text, won ? 'five\n' : 'four\n', 'the file');
@@ -118,25 +122,32 @@ await play([
     if (!won) await need('write', { path: 'a.txt', text: 'five\n' });
   }],
   ['neither a reload nor a lost connection loses anything', async () => {
+    const { port } = new URL(base);
+    const wire = await Wire.to(Number(port));
+    const far = await (await person(chrome)).newPage();
+    await far.goto((await need('link')).link.replace('127.0.0.1', '127.0.0.2'));
+    await far.locator('main h1').waitFor();
     await edit('kept', 'five', 'six');
     await question(page);
     await page.reload();
     await page.locator('.answers .btn.primary').waitFor();
-    await second.context().setOffline(true);
-    await second.locator('.link-lost').waitFor();
+    wire.cut();
+    await far.locator('.link-lost').waitFor();
     await page.locator('.answers .btn.primary').click();
     await need('result', { name: 'kept' });
     await edit('meanwhile', 'six', 'seven');
     await need('call', { name: 'read', tool: 'read_file', arguments: { path: 'a.txt' } });
     await need('result', { name: 'read' });
-    await second.context().setOffline(false);
-    await second.locator('.link-lost').waitFor({ state: 'detached' });
-    await question(second);
-    await second.keyboard.press('a');
+    wire.mend();
+    await far.locator('.link-lost').waitFor({ state: 'detached' });
+    await question(far);
+    await far.keyboard.press('a');
     await need('result', { name: 'meanwhile' });
     equal((await need('file', { path: 'a.txt' })).text, 'seven\n', 'the edit');
-    await go(second, '#/activity');
-    await until(async () => (await second.locator('.v-row').count()) >= 8, 'every call is listed');
+    await go(far, '#/activity');
+    await until(async () => (await far.locator('.v-row').count()) >= 8, 'every call is listed');
+    await far.context().close();
+    wire.cut();
   }],
   ['several are answered at once', async () => {
     for (const name of ['b', 'c', 'd']) await need('call', { name, tool: 'write_file', arguments: { path: `${name}.txt`, content: name } });
@@ -146,6 +157,57 @@ await play([
     await page.locator('.together .primary').click();
     for (const name of ['b', 'c', 'd']) await need('result', { name });
     equal((await need('file', { path: 'd.txt' })).text, 'd', 'the third');
+  }],
+  ['a tool is tried, and switched off and on', async () => {
+    await go(page, '#/tools/read_file');
+    await page.locator('[name=path]').fill('a.txt');
+    await page.locator('form .btn.primary').click();
+    await page.locator('.panel.result pre', { hasText: 'seven' }).waitFor();
+    const flip = page.locator('.page-actions [role=switch]');
+    for (const on of ['false', 'true']) {
+      await flip.click();
+      await page.locator(`.page-actions [role=switch][aria-checked=${on}]`).waitFor();
+    }
+    await page.locator('.done .diff').waitFor();
+  }],
+  ['the rules answer what would be', async () => {
+    await go(page, '#/policy');
+    await page.locator('#if-tool').fill('edit_file');
+    await page.locator('#if-args').fill('{"path": "a.txt", "old_string": "a", "new_string": "b"}');
+    await page.locator('form .btn.primary').click();
+    await page.locator('.verdict-word', { hasText: 'ask' }).waitFor();
+    await page.locator('#if-args').fill('{"path": ');
+    await page.locator('form .btn.primary').click();
+    await page.locator('.failed', { hasText: 'not JSON' }).waitFor();
+  }],
+  ['a server is added, restarted and removed', async () => {
+    await go(page, '#/servers');
+    await page.locator('.page-actions .primary').click();
+    await page.locator('#new-name').fill('fixture');
+    await page.locator('#new-target').fill(process.env.TECTUM_FIXTURE);
+    await page.locator('.panel .btn.primary').click();
+    await page.locator('.server-name', { hasText: 'fixture' }).click();
+    await page.locator('.page-actions .btn', { hasText: 'Restart' }).click();
+    await page.locator('.sub .mark', { hasText: 'ready' }).waitFor();
+    await page.locator('.page-actions .btn', { hasText: 'Remove' }).click();
+    await page.locator('.page-actions .btn', { hasText: 'Really remove' }).click();
+    await page.locator('.server-name').waitFor({ state: 'detached' });
+  }],
+  ['a session is exported, replayed and undone', async () => {
+    await go(page, '#/sessions');
+    await page.locator('tr.link', { hasText: 'mcp' }).first().locator('a').click();
+    await page.locator('.gantt rect.calls').first().waitFor();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.locator('.btn', { hasText: 'Export JSONL' }).click()]);
+    const records = readFileSync(await file.path(), 'utf8').trim().split('\n').map((record) => JSON.parse(record));
+    expect(records.length >= 8, `${records.length} records`);
+    await page.locator('.btn', { hasText: 'Replay' }).click();
+    await page.locator('.panel', { hasText: 'The same' }).locator('.mark').waitFor();
+    await page.locator('.btn', { hasText: 'Undo …' }).click();
+    await page.locator('.undo-file .diff').first().waitFor();
+    await page.locator('.btn.danger', { hasText: 'Undo in' }).click();
+    await page.locator('h2', { hasText: 'Undone' }).waitFor();
+    equal((await need('file', { path: 'd.txt' })).text, null, 'what the session made is gone');
+    await need('write', { path: 'a.txt', text: 'seven\n' });
   }],
   ['hostile texts are shown whole and do nothing', async () => {
     const hostile = ['<img src=x onerror="globalThis.pwned=1">', '"><script>globalThis.pwned=1</script>', 'javascript:globalThis.pwned=1', '\u202Egnp.exe', '\u001b]0;title\u0007\u001b[31mred', 'a\u200bb\ufeffc', '${globalThis.pwned=1}', '{{7*7}}', '</title><svg onload=globalThis.pwned=1>', '%0d%0aSet-Cookie:x=1'];
@@ -207,7 +269,7 @@ await play([
     await go(page, '#/activity');
     await page.locator('.v-row').first().waitFor();
     const before = await page.locator('.page-title .sub').textContent();
-    await need('restart', { patience: '3s' });
+    await need('restart', { patience: '5s' });
     await page.locator('#code').waitFor();
     const { link } = await need('link');
     await page.locator('#code').fill(link);

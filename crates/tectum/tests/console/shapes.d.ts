@@ -25,6 +25,7 @@ interface Question {
 interface Server {
   name: string; state: string; era: string | null; version: string | null; transport: string; command: string | null; url: string | null;
   from: { file: string; line: number | null } | null; tools: number; since: string | null; deaths: { at: string; why: string }[];
+  hint?: string | null; cwd?: string | null; env?: any[]; headers?: any[]; starts?: number;
   error: string | null; stderr: string[]; trust: 'needed' | 'given' | 'not needed'; approvals: { tool: string; was: string | null; is: string; diff: string }[];
 }
 

@@ -43,6 +43,10 @@ const server = createServer(async (request, answer) => {
       for await (const chunk of request) text += chunk;
       const body = text ? JSON.parse(text) : {};
       if (url.pathname === '/dev/tell') return tell(body.kind, body.data), json({});
+      if (url.pathname === '/dev/burst') {
+        for (let at = 0; at < body.calls; at++) house.beat(tell);
+        return json({});
+      }
       const told = house.answer(request.method, decodeURIComponent(url.pathname), Object.fromEntries(url.searchParams), body, tell);
       if (told === undefined) return refuse(404, 'there is no such path', 'this is only a stand-in');
       if (told.refused) return refuse(told.refused, told.message, told.hint);

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::rig::{Http, Rig, TOKEN};
+use crate::rig::{Http, Rig, TOKEN, fixture};
 
 fn tool(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run the tests with `cargo xtask test`"))
@@ -90,7 +90,7 @@ impl Stage {
                 self.results
                     .insert(told["name"].as_str().expect("a name").to_owned(), told["result"].clone());
             },
-            "file" => json!({ "text": self.rig.read(word("path")) }),
+            "file" => json!({ "text": std::fs::read_to_string(self.rig.project().join(word("path"))).ok() }),
             "write" => {
                 self.rig.write(word("path"), word("text"));
                 json!({})
@@ -126,7 +126,9 @@ fn client(rig: &Rig, house: &Http) -> Lines {
 fn heavy_a_person_decides_in_a_browser() {
     let mut stage = Stage::set();
     let mut node = stage.rig.command(tool("TECTUM_TOOLBOX_NODE"));
-    node.arg(scripts().join("page.mjs")).env("TECTUM_TOOLBOX_MODULES", tool("TECTUM_TOOLBOX_MODULES"));
+    node.arg(scripts().join("page.mjs"))
+        .env("TECTUM_TOOLBOX_MODULES", tool("TECTUM_TOOLBOX_MODULES"))
+        .env("TECTUM_FIXTURE", fixture());
     let mut browser = Lines::start(node);
     while let Some(need) = browser.next() {
         let answer = stage.answer(&need);
@@ -138,24 +140,34 @@ fn heavy_a_person_decides_in_a_browser() {
 /// Shapes that a real house is not brought into quickly: a hundred thousand calls, every kind of question and state.
 #[test]
 fn heavy_large_and_rare_shapes_are_shown() {
-    let rig = Rig::new();
-    let run = rig
-        .command(tool("TECTUM_TOOLBOX_NODE"))
-        .arg(scripts().join("shapes.mjs"))
-        .env("TECTUM_TOOLBOX_MODULES", tool("TECTUM_TOOLBOX_MODULES"))
-        .stdin(Stdio::null())
-        .output()
-        .expect("runs");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    node_runs(&[scripts().join("shapes.mjs")]);
+}
+
+#[test]
+fn what_the_page_reads_it_loses_nothing_of() {
+    node_runs(&[scripts().join("units.mjs")]);
 }
 
 #[test]
 fn the_page_passes_its_type_check() {
-    let run = Command::new(tool("TECTUM_TOOLBOX_NODE"))
-        .arg(PathBuf::from(tool("TECTUM_TOOLBOX_MODULES")).join("typescript/bin/tsc"))
-        .arg("-p")
-        .arg(scripts())
+    node_runs(&[
+        PathBuf::from(tool("TECTUM_TOOLBOX_MODULES")).join("typescript/bin/tsc"),
+        "-p".into(),
+        scripts(),
+    ]);
+}
+
+/// Runs a script to its end.
+#[track_caller]
+fn node_runs(args: &[PathBuf]) {
+    let rig = Rig::new();
+    let run = rig
+        .command(tool("TECTUM_TOOLBOX_NODE"))
+        .args(args)
+        .env("TECTUM_TOOLBOX_MODULES", tool("TECTUM_TOOLBOX_MODULES"))
+        .stdin(Stdio::null())
         .output()
         .expect("runs");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    let said = [run.stdout, run.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    assert!(run.status.success(), "{}{}", said[0], said[1]);
 }

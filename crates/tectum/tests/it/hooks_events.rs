@@ -110,6 +110,30 @@ fn calls_and_servers_are_told_while_somebody_listens() {
 }
 
 #[test]
+fn changes_of_tools_anchors_and_policy_are_told() {
+    let rig = Rig::with(&[("a.txt", "hello\n")]);
+    let mut house = rig.http();
+    house.handshake();
+    let mut stream = Stream::open(&house, None);
+    let call = |tool: &str, arguments: Value| house.call(tool, arguments);
+    call("read_file", json!({"path": "a.txt"}));
+    let began = stream.next_of("call.started").data["data"].clone();
+    assert_eq!((&began["subject"], began["began"].is_string()), (&json!("a.txt"), true), "{began}");
+    let ended = stream.next_of("call.ended").data["data"].clone();
+    assert!(ended["tokens_out"].as_u64().is_some_and(|tokens| tokens > 0), "{ended}");
+    assert_eq!((&ended["subject"], &ended["edited"]), (&json!("a.txt"), &json!(false)), "{ended}");
+    call("todo_write", json!({"todos": [{"content": "x", "active_form": "x", "status": "pending"}]}));
+    assert_eq!(stream.next_of("anchors.changed").data["data"]["key"], "todo_state");
+    rig.configure("[tools]\nexclude = [\"move_file\"]\n");
+    let (mut tools, mut policy) = (false, false);
+    while !(tools && policy) {
+        let kind = stream.next().kind;
+        tools |= kind == "tools.changed";
+        policy |= kind == "policy.changed";
+    }
+}
+
+#[test]
 fn draining_begins_to_hear_calls_and_takes_each_event_once() {
     let rig = Rig::with(&[("a.txt", "hello\n")]);
     let mut house = rig.http();

@@ -110,6 +110,13 @@ fn every_route_refuses_strangers() {
     let expected = [
         "/api/approvals/id/answer",
         "/api/ask/respond",
+        "/api/console/servers",
+        "/api/console/servers/import",
+        "/api/console/servers/name/act",
+        "/api/console/sessions/name/replay",
+        "/api/console/sessions/name/undo",
+        "/api/console/tools/name/call",
+        "/api/console/tools/name/switch",
         "/console/code",
         "/console/sessions",
         "/console/sessions/id",

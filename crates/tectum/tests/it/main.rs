@@ -25,6 +25,7 @@ mod config_check;
 mod config_show;
 mod console_page;
 mod console_routes;
+mod console_views;
 mod context;
 mod desk;
 mod diagnostics;

@@ -12,6 +12,7 @@ use tectum_core::{
 use tectum_native::{NativeSet, NativeTool};
 
 use super::{
+    diff,
     pen::{Intent, Pen, Undo, closing, was},
     undo_folders::{self, undo_folders},
     undo_images::{Images, Records},
@@ -19,6 +20,9 @@ use super::{
     undo_record::{Image, Left, Record, UndoStep, Was},
 };
 use crate::{Settings, cards::CHANGES, text::revision};
+
+/// The part of a file's diff that is told.
+const SHOWN: diff::Limit = diff::Limit { lines: 4000, bytes: 256 * 1024 };
 
 /// The name of the tool that takes back what calls changed in files.
 pub const UNDO_CALLS: &str = "undo_calls";
@@ -96,6 +100,8 @@ pub struct FileReport {
     pub calls: usize,
     /// Why nothing is done; empty otherwise.
     pub why: String,
+    /// What became of the file since before the first of these changes; empty unless this only tells.
+    pub diff: String,
 }
 
 /// What is done with a file.
@@ -157,7 +163,7 @@ impl Track {
         }
     }
 
-    fn report(&self, path: String) -> FileReport {
+    fn report(&self, path: String, dry_run: bool) -> FileReport {
         let same = |one: &Option<Image<'_>>, other: &Option<Image<'_>>| match (one, other) {
             (Some(one), Some(other)) => one.bytes == other.bytes,
             (None, None) => true,
@@ -170,7 +176,16 @@ impl Track {
             None if self.now.is_some() => (Fate::Restored, String::new()),
             None => (Fate::Deleted, String::new()),
         };
-        FileReport { path, fate, calls: self.calls, why }
+        let diff = if dry_run { self.diff(&path) } else { String::new() };
+        FileReport { path, fate, calls: self.calls, why, diff }
+    }
+
+    fn diff(&self, path: &str) -> String {
+        let text = |image: &Option<Image<'_>>| {
+            String::from_utf8_lossy(image.as_ref().map_or(&[][..], |image| &image.bytes)).into_owned()
+        };
+        let (before, after) = (text(&self.first), text(&self.disk));
+        if before == after { String::new() } else { diff::unified(path, &before, &after, SHOWN) }
     }
 }
 
@@ -203,7 +218,8 @@ fn run(images: &Images, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, 
     spread_refusals(&mut tracks, &moves);
     let granted: BTreeMap<&String, &SafePath> = names.iter().zip(ctx.grants.paths()).collect();
     let shown = |path: &String| granted.get(path).map_or_else(|| path.clone(), |granted| granted.name());
-    let mut files: Vec<FileReport> = tracks.iter().map(|(path, track)| track.report(shown(path))).collect();
+    let mut files: Vec<FileReport> =
+        tracks.iter().map(|(path, track)| track.report(shown(path), args.dry_run)).collect();
     let mut undo = Undo::default();
     if !args.dry_run {
         let changed =
@@ -217,7 +233,7 @@ fn run(images: &Images, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, 
     files.extend(covered.into_iter().map(|(path, call)| {
         let why =
             format!("call {call} moved something else to this name later; undo that first, then try again");
-        FileReport { path, fate: Fate::Refused, calls: 1, why }
+        FileReport { path, fate: Fate::Refused, calls: 1, why, diff: String::new() }
     }));
     let folders = folders.into_iter().collect();
     let report = Report { files, moves: whole, folders, calls, dry_run: args.dry_run, undo };

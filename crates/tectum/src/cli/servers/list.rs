@@ -15,6 +15,9 @@ use super::{
     Site, entry_data, status, word,
 };
 
+/// The last lines of a server's log that are shown.
+const LOG_LINES: usize = 5;
+
 /// Lists all servers; with -v in detail.
 pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let site = Site::load(shared, screen)?;
@@ -239,8 +242,10 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> Vec<Line> {
             }
         }
     }
-    let log =
-        site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default();
+    let log = site
+        .traces()
+        .map(|traces| status::last_lines(&traces, entry.name.as_str(), LOG_LINES))
+        .unwrap_or_default();
     lines.extend(log.iter().map(|line| ("log", spoken::text(line))));
     lines
 }
@@ -267,7 +272,9 @@ fn data(site: &Site, server: &Server, live: &[Status]) -> Value {
     data["met"] = json!(site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str())));
     data["withheld"] = json!(status::waits(site.traces().as_deref(), server));
     data["log"] = json!(
-        site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default()
+        site.traces()
+            .map(|traces| status::last_lines(&traces, entry.name.as_str(), LOG_LINES))
+            .unwrap_or_default()
     );
     data
 }

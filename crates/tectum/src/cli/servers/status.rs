@@ -1,15 +1,13 @@
-//! The traces of a server in running Tectums: its state, and the end of what it complained.
+//! The traces of a server in running Tectums: its state, and what waits for a person.
 
 use std::path::Path;
 
 use serde_json::Value;
 use tectum::{config::servers::survey::Server, peers::federation::Review, status::Status};
 
-use super::super::screen::counted;
+pub(in crate::cli) use tectum::status::{is_known, last_lines};
 
-/// The end of a log that is looked at, and the lines of it that are shown.
-const TAIL: u64 = 8 << 10;
-const LINES: usize = 5;
+use super::super::screen::counted;
 
 /// The reports of the running instances about a server, each with its process.
 pub(super) fn of_server(running: &[Status], name: &str) -> Vec<Value> {
@@ -31,21 +29,4 @@ pub(super) fn waits(traces: Option<&Path>, server: &Server) -> Option<String> {
         (None, count) => format!("{} since it was approved is withheld", counted(count, "change")),
     };
     Some(format!("{what}: `tectum approve-tools {name}` shows it"))
-}
-
-/// True if a server ever said what it offers.
-pub(in crate::cli) fn is_known(traces: &Path, name: &str) -> bool {
-    traces.join(format!("{name}.json")).is_file()
-}
-
-/// The last lines of a server's log.
-pub(super) fn last_lines(traces: &Path, name: &str) -> Vec<String> {
-    let end =
-        tectum_state::tail(&traces.join(format!("{name}.log")), TAIL).ok().flatten().unwrap_or_default();
-    let text = String::from_utf8_lossy(&end);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    // What an earlier version wrote down may hold secrets still.
-    let mut shown = tectum_redact::Lines::default();
-    let shown: Vec<String> = lines.iter().map(|line| shown.redact(line).into_owned()).collect();
-    shown[shown.len().saturating_sub(LINES)..].to_vec()
 }

@@ -157,6 +157,16 @@ impl Draft {
         Ok(true)
     }
 
+    /// Takes a text out of a list of texts. False when it is not there.
+    pub fn unlist(&mut self, section: &str, key: &str, text: &str) -> bool {
+        let table = self.document.get_mut(section).and_then(Item::as_table_like_mut);
+        let list = table.and_then(|table| table.get_mut(key)).and_then(Item::as_array_mut);
+        let Some(list) = list else { return false };
+        let before = list.len();
+        list.retain(|held| held.as_str() != Some(text));
+        list.len() < before
+    }
+
     /// The change, as people read it. Values that may be secret are hidden.
     pub fn diff(&self) -> String {
         let (before, after) = (hidden(&self.before), hidden(&self.text()));

@@ -136,6 +136,11 @@ impl Live {
         (self.config.as_ref(), &self.broken)
     }
 
+    /// Where the settings come from.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
     /// The number of times the settings were read.
     pub fn reads(&self) -> u64 {
         self.reads

@@ -7,7 +7,7 @@ use tectum_state::Moment;
 
 use super::{
     super::{calls::Flying, hooked::Hooks, house, refusal::Refusal, sign_ins::SessionFacts},
-    records,
+    context, records, servers,
 };
 
 /// The errors that are shown.
@@ -32,6 +32,8 @@ pub(in super::super) async fn now(
         Ok((errors, index.last_session()?, last))
     });
     let (errors, session, last) = recorded.await?.unwrap_or_default();
+    // Settings that cannot be read are told on their own screen.
+    let servers = servers::told(&hooks).await.unwrap_or_default();
     let calls = hooks.flight().all();
     let questions = hooks.desk().questions();
     let clients = hooks.federation().clients();
@@ -42,11 +44,12 @@ pub(in super::super) async fn now(
         "last_event": last_event,
         "house": house::told(&hooks),
         "doing": doing(asked.as_deref(), &calls, last.as_ref()),
+        "todo": context::in_progress(&hooks),
         "client": client,
         "session": session.as_ref().map(records::session),
         "calls": calls.iter().map(|call| call.told(hooks.journal())).collect::<Vec<_>>(),
         "questions": questions.iter().map(|question| json!(question)).collect::<Vec<_>>(),
-        "servers": [],
+        "servers": servers,
         "errors": errors,
         "may_answer": signed_in.is_some(),
         "terminal": "tectum top",

@@ -11,6 +11,7 @@ use tectum_journal::{
 };
 
 use super::super::{hooked::Hooks, subject};
+use crate::{Config, Sources};
 
 /// Asks the index; `None` where no journal is kept.
 pub(super) async fn ask<T: Send + 'static>(
@@ -78,4 +79,11 @@ pub(super) fn session(row: &SessionRow) -> Value {
         "tokens_in": row.total.tokens_in,
         "tokens_out": row.total.tokens_out,
     })
+}
+
+/// The settings in effect, and where they come from, read on a thread that may wait.
+pub(super) async fn setup(hooks: &Hooks) -> Result<(Sources, Config), Fault> {
+    let hooks = hooks.clone();
+    let reading = tokio::task::spawn_blocking(move || hooks.setup());
+    reading.await.map_err(|_| Fault::internal("the settings could not be read"))?
 }
