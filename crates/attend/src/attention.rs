@@ -26,6 +26,8 @@ use crate::{
 const NEWS: usize = 64;
 /// Seconds for which somebody who asked for news is taken to wait for more.
 const WATCHED: u64 = 10;
+/// Seconds after a call until nobody is taken to be at work.
+const AT_WORK: u64 = 15 * 60;
 /// Whom subjects concern, at most so many; the rest concerns everybody.
 const MOST_AUDIENCES: usize = 4096;
 
@@ -58,6 +60,8 @@ struct Inner {
     rounds: AtomicU64,
     /// Set where the state is not what was saved last.
     unsaved: AtomicBool,
+    /// When a call was heard of last, in seconds of the epoch; 0 before the first.
+    used: AtomicU64,
     /// When somebody waited for news last, in seconds of the epoch.
     watched: AtomicU64,
     nudge: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -105,6 +109,7 @@ impl Attention {
             unsettled: Mutex::default(),
             rounds: AtomicU64::new(0),
             unsaved: AtomicBool::new(false),
+            used: AtomicU64::new(0),
             watched: AtomicU64::new(0),
             nudge: OnceLock::new(),
             changes: watch::Sender::default(),
@@ -206,6 +211,21 @@ impl Attention {
         if let Some(nudge) = self.0.nudge.get().filter(|_| slept) {
             nudge();
         }
+    }
+
+    /// A call was heard of.
+    pub fn used(&self) {
+        self.0.used.store(self.now() as u64, Ordering::Relaxed);
+    }
+
+    /// True if anybody called yet, or waits for news.
+    pub fn is_used(&self) -> bool {
+        self.0.used.load(Ordering::Relaxed) > 0 || self.is_watched()
+    }
+
+    /// True if somebody called a short while ago, or waits for news.
+    pub fn is_at_work(&self) -> bool {
+        self.now() as u64 <= self.0.used.load(Ordering::Relaxed) + AT_WORK || self.is_watched()
     }
 
     /// True while somebody waits for news.

@@ -24,6 +24,7 @@ mod subscriptions;
 mod task_routes;
 mod tools;
 mod translate;
+mod watched;
 
 use std::{
     collections::BTreeMap,
@@ -67,6 +68,7 @@ pub use self::{
     profiles::{Patterns, Profile, Profiles},
     review::Review,
     settings::{Exposure, SessionPages, Settings},
+    watched::{ResourceChanges, ResourceState, WatchedResource},
 };
 use crate::{
     auth::Authorize,

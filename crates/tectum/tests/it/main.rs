@@ -5,6 +5,8 @@ mod api_client;
 mod ask;
 mod ask_front;
 mod attention;
+mod attention_clients;
+mod attention_watching;
 mod beads;
 mod canaries;
 mod cli_call;
