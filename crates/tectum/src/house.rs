@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use tectum_attend::Attention;
 use tectum_core::{
     Gate, Judgement, Provider, Rule, Snapshot, Tectum, World,
     security::{Allowlist, allowlist::BuildError},
@@ -36,7 +37,9 @@ pub fn build(config: &Config) -> Result<Tectum, Problems> {
 /// `get_ui_performance`.
 pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Problems> {
     let writer = journal::WriterCell::default();
-    let parts = parts(config, None, runtime, journal::history(config, &writer))?;
+    let around =
+        Around { runtime: runtime.clone(), history: journal::history(config, &writer), attention: None };
+    let parts = parts(config, None, around)?;
     let house = Tectum::new(Snapshot::of(&parts.providers()), parts.gate);
     rulebook::configure(&house, config);
     let journal = journal::attach(config, &house, "library", runtime);
@@ -46,7 +49,7 @@ pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Proble
 
 /// The same for a process that runs one call and ends.
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
-    let parts = parts(config, None, &Runtime::default(), None)?;
+    let parts = parts(config, None, Around::default())?;
     let house = Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate);
     rulebook::configure(&house, config);
     journal::attach(config, &house, journal::ONE_CALL, parts.catalog.runtime());
@@ -55,7 +58,7 @@ pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
 
 /// A house with the native tools that records nothing, for making calls again.
 pub fn build_to_replay(config: &Config) -> Result<Tectum, Problems> {
-    let parts = parts(config, None, &Runtime::default(), None)?;
+    let parts = parts(config, None, Around::default())?;
     Ok(Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate))
 }
 
@@ -66,7 +69,7 @@ pub fn build_to_undo_in_copy(
     project: &Config,
     moved: (String, String),
 ) -> Result<Tectum, Problems> {
-    let Parts { catalog, gate, .. } = parts(copy, None, &Runtime::default(), None)?;
+    let Parts { catalog, gate, .. } = parts(copy, None, Around::default())?;
     let root = open_allowlist(project)?.primary().to_owned();
     let images = project.state.as_deref().map(|state| state::of_project(state, &root));
     let tools: Arc<dyn Provider> = Arc::new(undo_calls_in_copy(&catalog.settings, images, moved));
@@ -76,7 +79,7 @@ pub fn build_to_undo_in_copy(
 /// A house with the one tool that takes back the changes of many calls, for `tectum undo`. A look at what
 /// would be done is not recorded.
 pub fn build_to_undo(config: &Config, recorded: bool) -> Result<Tectum, Problems> {
-    let Parts { catalog, gate, .. } = parts(config, None, &Runtime::default(), None)?;
+    let Parts { catalog, gate, .. } = parts(config, None, Around::default())?;
     let tools: Arc<dyn Provider> = Arc::new(undo_calls(&catalog.settings));
     let house = Tectum::for_one_call(Snapshot::of(&[tools]), gate);
     if recorded {
@@ -107,9 +110,10 @@ impl Catalog {
         &self.tools
     }
 
-    /// The record that its tools look into.
-    pub(crate) fn history(&self) -> Option<History> {
-        self.settings.history.clone()
+    /// What its tools look into.
+    pub(crate) fn around(&self) -> Around {
+        let Settings { runtime, history, attention, .. } = &self.settings;
+        Around { runtime: runtime.clone(), history: history.clone(), attention: attention.clone() }
     }
 
     /// The figures of this process that its tools report.
@@ -124,13 +128,23 @@ impl Parts {
     }
 }
 
+/// What tools look into that is not theirs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Around {
+    /// The figures of this process.
+    pub(crate) runtime: Runtime,
+    /// The record of calls, if there is one.
+    pub(crate) history: Option<History>,
+    /// The news, in a house that has attention.
+    pub(crate) attention: Option<Attention>,
+}
+
 /// Makes them as the settings say. A catalog made under equal settings is taken as it is, with what its
 /// tools remember and the language servers that run.
 pub(crate) fn parts(
     config: &Config,
     before: Option<&Arc<Catalog>>,
-    runtime: &Runtime,
-    history: Option<History>,
+    around: Around,
 ) -> Result<Parts, Problems> {
     let allowlist = open_allowlist(config)?;
     // Where `tectum up` of these settings listens: perhaps this process, perhaps another one.
@@ -152,9 +166,10 @@ pub(crate) fn parts(
         shell: shell(config, served(config, &allowlist)),
         git: GitSettings { directories: config.workspace.git_dirs.clone(), ..GitSettings::default() },
         beads_programs: config.tools.beads_programs,
-        runtime: runtime.clone(),
+        runtime: around.runtime,
         network: config.network.clone(),
-        history,
+        history: around.history,
+        attention: around.attention,
         sandbox: sandbox_settings(config, &allowlist),
     };
     let catalog = before.filter(|before| before.settings == settings).cloned().unwrap_or_else(|| {

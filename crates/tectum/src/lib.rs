@@ -14,6 +14,7 @@
 //! ```
 
 pub mod at_desk;
+mod attention;
 pub mod client;
 pub mod client_hooks;
 pub mod config;
@@ -33,6 +34,7 @@ pub mod status;
 pub mod telemetry;
 pub mod token;
 
+pub use attention::GOOSE_FILE;
 pub use config::{Config, Problems, Sources};
 pub use house::{
     build, build_for_one_call, build_hosted, build_to_replay, build_to_undo, build_to_undo_in_copy,

@@ -81,7 +81,7 @@ impl Policy {
         let mut live: Vec<&Key> = since(&self.config).into_iter().filter(|key| is_live(key)).collect();
         let later: Vec<&Key> = since(&self.first).into_iter().filter(|key| !is_live(key)).collect();
         if let Some(config) = config.filter(|_| !live.is_empty()) {
-            match house::parts(config, Some(&self.catalog), self.catalog.runtime(), self.catalog.history()) {
+            match house::parts(config, Some(&self.catalog), self.catalog.around()) {
                 Ok(parts) => {
                     parts.gate.allowlist().control_files().close_files(files);
                     self.replace(parts, config);

@@ -20,7 +20,6 @@ use tectum_peers::{
     visible::visible,
 };
 use tectum_state::Stamp;
-use tectum_tools::runtime::Runtime;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -28,12 +27,13 @@ use tokio::{
 
 use crate::{
     Config, Sources,
+    attention::{self, Watching},
     config::{
         self,
         servers::{Held, Live, Resolved, Why},
     },
     hooks::{HookParts, Hooks, HouseFacts},
-    house,
+    house::{self, Around},
     houses::{self, Attending, Door},
     journal, observers,
     reload::{self, Answering, Look, Policy},
@@ -66,6 +66,7 @@ pub struct Household {
     pub federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
     journal: Option<Writer>,
+    watching: Option<Watching>,
     keeping: Option<JoinHandle<()>>,
     records: Vec<Record>,
     telemetry: HouseTelemetry,
@@ -109,8 +110,10 @@ impl Household {
         let keep = command.is_some();
         let writer = journal::WriterCell::default();
         let history = journal::history(config, &writer);
-        let parts =
-            house::parts(config, None, &Runtime::default(), history.clone()).map_err(StartError::Settings)?;
+        let attending = keep.then(|| attention::open(config)).flatten();
+        let attention = attending.as_ref().map(|(attention, _)| attention.clone());
+        let around = Around { history: history.clone(), attention: attention.clone(), ..Around::default() };
+        let parts = house::parts(config, None, around).map_err(StartError::Settings)?;
         if keep {
             house::sweep(config);
         }
@@ -134,8 +137,11 @@ impl Household {
         // Prometheus finds a house that listens.
         let telemetry =
             if keep { HouseTelemetry::start(config, command == UP) } else { HouseTelemetry::default() };
-        let settings =
-            Settings { telemetry: telemetry.seam(), ..settings(config, kept.held.clone(), history) };
+        let settings = Settings {
+            telemetry: telemetry.seam(),
+            attention: attention.clone(),
+            ..settings(config, kept.held.clone(), history)
+        };
         let place = kept.place.clone();
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
@@ -145,6 +151,8 @@ impl Household {
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
+        let watching =
+            attending.and_then(|attending| attention::start(config, attending, &house, &federation));
         let report = reload::Shared::default();
         let shown = kept.clone();
         let hooks = Hooks::new(HookParts {
@@ -152,6 +160,7 @@ impl Household {
             federation: federation.clone(),
             observers: observers.clone(),
             journal: journal.clone(),
+            attention,
             journal_folder: journal::directory(config).filter(|_| config.journal.on),
             policy: report.clone(),
             telemetry: telemetry.clone(),
@@ -176,7 +185,7 @@ impl Household {
         let follow = || keep_up(federation.clone(), observers.clone(), settings, record, looks);
         let keeping = keep.then(|| tokio::spawn(follow()));
         let look = Look(look);
-        Ok(Self { house, federation, observers, journal, keeping, records, telemetry, hooks, look })
+        Ok(Self { house, federation, observers, journal, watching, keeping, records, telemetry, hooks, look })
     }
 
     /// The hook API of this house.
@@ -215,6 +224,10 @@ impl Household {
             observers.stop().await;
         }
         self.federation.stop().await;
+        if let Some(watching) = self.watching {
+            // It waits for the disk. Nobody is answered any more.
+            let _ = tokio::task::spawn_blocking(move || watching.stop()).await;
+        }
         self.records.iter().for_each(Record::remove);
         self.telemetry.stop().await;
         if let Some(journal) = self.journal {
@@ -251,6 +264,7 @@ fn settings(config: &Config, held: HeldBack, history: Option<History>) -> Settin
         held,
         forms: config.clients.clone(),
         sessions: history.map(|history| SessionPages::new(move |named, client| history.page(named, client))),
+        attention: None,
         telemetry: None,
     }
 }

@@ -8,6 +8,7 @@ use tectum_syntax::Packs;
 use crate::{
     Settings,
     analysis::{create_slice, get_git_diff, resolve_slice},
+    attention,
     beads::{Beads, bd_create, bd_list, bd_ready, bd_update},
     code::{self, Code},
     diagnostics::{CheckErrors, Diagnostics, Servers},
@@ -68,6 +69,7 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     }
     let todos = Arc::new(Todos::default());
     tools.push(NativeTool::new(TodoWrite(todos.clone())));
+    tools.extend(attention::tools(settings));
     if !settings.tiers.is_empty() {
         tools.push(NativeTool::new(Handoff { todos, tiers: settings.tiers.clone() }));
     }

@@ -4,6 +4,7 @@
 //! hands it open files.
 
 pub mod analysis;
+mod attention;
 pub mod beads;
 mod cards;
 pub mod catalog;

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
+use tectum_attend::Attention;
 use tectum_core::security::Durability;
 use tectum_journal::History;
 use tectum_shell::EnvFile;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub shell: ShellSettings,
     /// The record that `search_history` looks into; without one there is no such tool.
     pub history: Option<History>,
+    /// The news that `get_attention` tells; without it there are no such tools.
+    pub attention: Option<Attention>,
 }
 
 /// The addresses that are allowed beyond public ones, and the provider of searches.
@@ -129,6 +132,7 @@ impl Default for Settings {
             sandbox: SandboxSettings::default(),
             shell: ShellSettings::default(),
             history: None,
+            attention: None,
         }
     }
 }

@@ -15,6 +15,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tectum_attend::{Attention, Line, ReaderKey};
 use tectum_core::{FaultKind, Outcome, Payload, PeerReply, Tectum};
 use tectum_turns::{Refresh, Sight};
 
@@ -60,18 +61,39 @@ impl Models {
     }
 }
 
+/// What an answer carries beside its own result.
+#[derive(Debug, Default)]
+pub(crate) struct RoundEnd {
+    /// Texts for its end.
+    pub(crate) texts: Vec<String>,
+    /// What its model should know.
+    pub(crate) news: Option<Line>,
+}
+
+/// The model that is told of news, where the house has attention.
+#[derive(Debug)]
+pub(crate) struct NewsReader {
+    pub(crate) attention: Attention,
+    pub(crate) key: ReaderKey,
+    /// The name of its client.
+    pub(crate) client: String,
+    /// True for a call whose answer is about nothing but news.
+    pub(crate) asks: bool,
+}
+
 /// One call of a round.
 #[derive(Debug)]
 pub(crate) struct Part {
     seen: Arc<Seen>,
+    news: Option<NewsReader>,
     ended: bool,
 }
 
 impl Part {
     /// A call of this model begins.
-    pub(crate) fn begin(seen: Arc<Seen>) -> Self {
+    pub(crate) fn begin(seen: Arc<Seen>, news: Option<NewsReader>) -> Self {
         seen.at_work.fetch_add(1, Ordering::AcqRel);
-        Self { seen, ended: false }
+        Self { seen, news, ended: false }
     }
 
     /// The call is over: the texts to add to its answer. More calls may have come already (`ahead`);
@@ -83,7 +105,11 @@ impl Part {
         form: &Form,
         ahead: bool,
         waited: &AtomicU64,
-    ) -> Vec<String> {
+    ) -> RoundEnd {
+        let news = self.news.take();
+        // What the model was told before this call has arrived, or it would not have made it.
+        let news =
+            news.inspect(|news| news.attention.heard(&news.key, &news.client)).filter(|news| !news.asks);
         let mut told = self.seen.told.lock();
         let closing = house.effects().closing();
         let sight = Sight::now(house);
@@ -98,13 +124,14 @@ impl Part {
         let others = self.seen.at_work.fetch_sub(1, Ordering::AcqRel) > 1;
         self.ended = true;
         if others || ahead {
-            return Vec::new();
+            return RoundEnd::default();
         }
         let Some(mut room) = room(outcome, form).filter(|room| *room >= LEAST_ROOM) else {
             let due = closing.refresh && told.files.may_differ()
-                || closing.append_anchors && told.has_new_anchors(house);
+                || closing.append_anchors && told.has_new_anchors(house)
+                || news.is_some_and(|news| news.attention.is_due(&news.key));
             waited.fetch_add(u64::from(due), Ordering::Relaxed);
-            return Vec::new();
+            return RoundEnd::default();
         };
         let mut texts = Vec::new();
         if closing.refresh {
@@ -115,7 +142,7 @@ impl Part {
         if closing.append_anchors {
             texts.extend(told.new_anchors(house, room, form.reply / 2));
         }
-        texts
+        RoundEnd { texts, news: news.and_then(|news| news.attention.close_round(&news.key)) }
     }
 }
 
@@ -220,7 +247,7 @@ mod tests {
     #[test]
     fn a_call_that_is_left_alone_holds_up_no_round() {
         let seen: Arc<Seen> = Arc::default();
-        let (one, other) = (Part::begin(seen.clone()), Part::begin(seen.clone()));
+        let (one, other) = (Part::begin(seen.clone(), None), Part::begin(seen.clone(), None));
         drop(one);
         assert_eq!(seen.at_work.load(Ordering::Acquire), 1);
         drop(other);

@@ -14,6 +14,7 @@ use std::{
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
+use tectum_attend::Attention;
 use tectum_core::{Provider, Snapshot, Tectum, ToolInfo, ToolRole, anchors};
 use tokio::sync::{Notify, broadcast, watch};
 
@@ -36,6 +37,8 @@ const MOST_LISTED: usize = 64;
 /// Until what servers offer is put together again, for each of them: while thousands come, that
 /// would be done all the time.
 const FOR_EACH: Duration = Duration::from_micros(200);
+/// The least time between two notices of changed attention.
+const MOMENT: Duration = Duration::from_millis(200);
 /// Remarks on one server's tools that are told, and the characters of one.
 const MOST_REMARKS: usize = 50;
 const MOST_REMARK: usize = 500;
@@ -64,6 +67,8 @@ pub(crate) struct Composer {
     exposure: Exposure,
     /// Whether clients may read the record of calls.
     records_sessions: bool,
+    /// The news of the house, if it has attention.
+    attention: Option<Attention>,
     /// The tools of our own.
     base: ArcSwap<Vec<Arc<dyn Provider>>>,
     index: Arc<ToolIndex>,
@@ -95,6 +100,7 @@ impl Composer {
             keepers,
             exposure: settings.exposure,
             records_sessions: settings.sessions.is_some(),
+            attention: settings.attention.clone(),
             base: ArcSwap::from_pointee(base),
             finder: Arc::new(find::provider(&index)),
             index,
@@ -131,7 +137,8 @@ impl Composer {
 
     /// One of our own resources as `resources/read` gives it; `None` for any other address.
     pub(crate) fn own_resource(&self, uri: &str) -> Option<Result<Box<RawValue>, String>> {
-        own::read(&self.house.effects().anchors, uri)
+        let of_attention = self.attention.as_ref().and_then(|attention| own::read_attention(attention, uri));
+        of_attention.map(Ok).or_else(|| own::read(&self.house.effects().anchors, uri))
     }
 
     /// The remarks on a server's tools.
@@ -239,7 +246,8 @@ impl Composer {
     /// The lists of everything but tools, made anew; tells whether clients would see a difference.
     fn gather(&self) -> (bool, bool) {
         let native = !self.base.load().is_empty();
-        let own = OwnEntries::list(&self.house.effects().anchors, native, self.records_sessions);
+        let (anchors, attention) = (&self.house.effects().anchors, self.attention.as_ref());
+        let own = OwnEntries::list(anchors, native, self.records_sessions, attention);
         let goods = Goods::gather(&self.roster.peers(), own);
         let before = self.goods.load_full();
         let resources = goods.resources != before.resources || goods.templates != before.templates;
@@ -283,6 +291,15 @@ pub(super) async fn follow_anchors(
             let notice = Notice::Updated { names: own::names(key), room: Room::default() };
             composer.notices.send(notice);
         }
+    }
+}
+
+/// Tells clients that the resources about attention changed. Several changes in a moment are one.
+pub(super) async fn follow_attention(composer: Arc<Composer>) {
+    let Some(mut changes) = composer.attention.as_ref().map(Attention::changes) else { return };
+    while changes.changed().await.is_ok() {
+        composer.notices.send(Notice::Updated { names: own::attention_names(), room: Room::default() });
+        tokio::time::sleep(MOMENT).await;
     }
 }
 

@@ -35,6 +35,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
+use tectum_attend::Attention;
 use tectum_core::{Fault, Provider, SessionId, Tectum};
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
@@ -51,7 +52,7 @@ pub(crate) use self::{
     translate::{asking as asking_result, input_required, to_modern},
 };
 use self::{
-    compose::{Audience, Composer, follow_anchors, follow_offers},
+    compose::{Audience, Composer, follow_anchors, follow_attention, follow_offers},
     observed::Observed,
     own::OwnEntries,
     parked::ParkedQuestion,
@@ -122,7 +123,7 @@ pub struct Federation {
     /// The servers that get copies of calls.
     pub(crate) observed: Observed,
     /// The tasks that put together anew what changed.
-    _following: [AbortOnDropHandle<()>; 2],
+    _following: [AbortOnDropHandle<()>; 3],
 }
 
 impl Federation {
@@ -164,6 +165,7 @@ impl Federation {
         let following = [
             AbortOnDropHandle::new(tokio::spawn(follow_offers(composer.clone(), offers))),
             AbortOnDropHandle::new(tokio::spawn(follow_anchors(composer.clone(), anchors))),
+            AbortOnDropHandle::new(tokio::spawn(follow_attention(composer.clone()))),
         ];
         Arc::new(Self {
             _following: following,
@@ -268,6 +270,11 @@ impl Federation {
     /// The forms of results for clients.
     pub fn forms(&self) -> &ClientForms {
         &self.settings.forms
+    }
+
+    /// The news that models are told of.
+    pub(crate) fn attention(&self) -> Option<&Attention> {
+        self.settings.attention.as_ref()
     }
 
     /// Which tools a client is listed.

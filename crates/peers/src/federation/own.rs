@@ -1,6 +1,7 @@
 //! Resources of our own: what stays in the model's sight, for clients that show it elsewhere.
 
 use serde_json::value::RawValue;
+use tectum_attend::Attention;
 use tectum_core::{Anchors, directives::TODO_ANCHOR};
 
 use crate::wire::{Object, raw};
@@ -11,6 +12,24 @@ const TODO: &str = "tectum://todo";
 const ANCHORS: &str = "tectum://anchors/";
 /// What the address of a session's record begins with; `current` or its name follows.
 pub(crate) const SESSIONS: &str = "tectum://sessions/";
+
+/// The beginning of our own addresses.
+const OURS: &str = "tectum://";
+/// The name of the state of the workspace.
+const STATE: &str = "attention/state";
+/// The resources about attention: name, title, what each is. Those that do not begin with `attention/` are
+/// listed where the optional parts are on, and can always be read.
+const ATTENTION: [(&str, &str, &str); 9] = [
+    ("attention/focus", "News", "The latest news, what waits, what is pinned and muted."),
+    (STATE, "Workspace", "The winner, its broadcast and every organ's standing after the last tick."),
+    ("oscillators/state", "Rhythm", "The agent's phase, the organs' phases and how coherent they are."),
+    ("consciousness/metrics", "Competition", "The last competition: ignition, winner, share, competitors."),
+    ("emotional/state", "Mood", "What is broken and what recovered, weighed by severity."),
+    ("homeostasis/drives", "Drives", "The news that the hour still has, energy, and what is set."),
+    ("memory/status", "Memory", "The resources, paths and facts that are remembered."),
+    ("hardware/health", "Health", "What the process measured of itself: memory, disk, record."),
+    ("somatic/feelings", "Feelings", "Organs that cannot be read, and signals that were injected."),
+];
 
 /// Our own entries of the lists.
 #[derive(Debug, Default)]
@@ -24,7 +43,12 @@ pub(super) struct OwnEntries {
 impl OwnEntries {
     /// The anchors that there are; where there are tools of our own, what they keep; where calls are
     /// recorded, the record.
-    pub(super) fn list(anchors: &Anchors, native: bool, sessions: bool) -> Self {
+    pub(super) fn list(
+        anchors: &Anchors,
+        native: bool,
+        sessions: bool,
+        attention: Option<&Attention>,
+    ) -> Self {
         let mut own = Self::default();
         if native {
             own.resources.push(entry(
@@ -50,6 +74,16 @@ impl OwnEntries {
             let template = format!("{SESSIONS}{{id}}");
             let told = "The calls of a session; of others only if the user allows it.";
             own.templates.push(entry("uriTemplate", &template, "sessions", "Sessions", told));
+        }
+        if let Some(attention) = attention {
+            let all = attention.has_dynamics();
+            let listed = ATTENTION.iter().filter(|(name, ..)| all || name.starts_with("attention/"));
+            own.resources.extend(listed.map(|(name, title, told)| {
+                let address = format!("{OURS}{name}");
+                let mut entry = Object::new();
+                entry.text("uri", &address).text("name", &name.replace('/', "_")).text("title", title);
+                entry.text("description", told).text("mimeType", "application/json").end()
+            }));
         }
         for anchor in anchors.all() {
             let title = format!("Context anchor {}", anchor.key);
@@ -93,6 +127,19 @@ pub(super) fn read(anchors: &Anchors, uri: &str) -> Option<Result<Box<RawValue>,
         },
     };
     Some(Ok(content(uri, "text/plain", &text)))
+}
+
+/// A resource about attention; `None` for any other address, and where there is none.
+pub(super) fn read_attention(attention: &Attention, uri: &str) -> Option<Box<RawValue>> {
+    let name = uri.strip_prefix(OURS)?;
+    ATTENTION.iter().find(|(known, ..)| *known == name)?;
+    let value = if name == STATE { Some(attention.state()) } else { attention.quantity(name) };
+    Some(content(uri, "application/json", &value?.to_string()))
+}
+
+/// The addresses that tell of news.
+pub(super) fn attention_names() -> Vec<String> {
+    ATTENTION.iter().map(|(name, ..)| format!("{OURS}{name}")).collect()
 }
 
 /// A text as `resources/read` gives it.

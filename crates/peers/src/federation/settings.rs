@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
+use tectum_attend::Attention;
 use tectum_core::SessionId;
 
 use super::Profiles;
@@ -33,6 +34,8 @@ pub struct Settings {
     pub forms: ClientForms,
     /// What clients may read of the record of calls.
     pub sessions: Option<SessionPages>,
+    /// The news that models are told of; `None` where the house has no attention.
+    pub attention: Option<Attention>,
     /// The telemetry that measures the requests of clients, and those to servers that they cause.
     pub telemetry: Option<Arc<dyn Telemetry>>,
 }

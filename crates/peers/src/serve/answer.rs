@@ -1,10 +1,13 @@
 //! The answer to a tool call, in the form that its client takes.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
+use tectum_attend::Line;
 use tectum_core::{Fault, FaultKind, Outcome, Payload, PeerReply};
 
 use crate::{
-    client::Form,
+    client::{Form, RoundEnd},
     wire::{
         Era, Members, Object, code,
         frame::{error, open, result, string},
@@ -12,21 +15,31 @@ use crate::{
     },
 };
 
-/// The outcome of a tool call in the form that its client takes, with further texts at its end. Nothing
-/// for a cancelled one: nobody waits for it.
+/// The member of structured content with what the model should know, for clients that give it no text.
+const NEWS: &str = "attention";
+
+/// The outcome of a tool call in the form that its client takes, with what its round ends with. Nothing
+/// for a cancelled one: nobody waits for it. A server's `closed` schema takes no member of ours.
 pub(crate) fn outcome(
     out: &mut Vec<u8>,
     id: &str,
     era: Era,
     form: &Form,
     outcome: &Outcome,
-    more: &[String],
+    end: &RoundEnd,
+    closed: bool,
 ) {
-    let edited = outcome.edited_note().map(|note| [&[note], more].concat());
-    let more = edited.as_deref().unwrap_or(more);
+    let edited = outcome.edited_note();
+    let line = end.news.as_ref().map(Line::text);
+    let more: Vec<&str> = edited.iter().chain(&end.texts).chain(&line).map(String::as_str).collect();
+    let more = &more[..];
+    let member = end.news.as_ref().filter(|_| form.data);
+    let member = member.map(|line| format!("[{}]", serde_json::to_string(line).unwrap_or_default()));
     match &outcome.result {
         Ok(Payload::Peer(PeerReply { json: raw, .. })) => {
             let passed = form.passed(raw.get(), era);
+            let passed =
+                member.filter(|_| !closed).and_then(|news| noted(&passed, &news)).map_or(passed, Cow::Owned);
             match longer(&passed, more) {
                 Some(longer) => result(out, id, &longer),
                 None => result(out, id, &passed),
@@ -39,7 +52,10 @@ pub(crate) fn outcome(
             content(out, &form.fitted(&reply.text), more, false);
             if form.data {
                 out.extend_from_slice(br#","structuredContent":"#);
-                out.extend_from_slice(reply.structured.as_bytes());
+                match member.and_then(|news| with_news(&reply.structured, &news)) {
+                    Some(noted) => out.extend_from_slice(noted.as_bytes()),
+                    None => out.extend_from_slice(reply.structured.as_bytes()),
+                }
             }
             close_call(out, era, Some(outcome), None);
         }
@@ -77,11 +93,11 @@ pub(crate) fn fault(out: &mut Vec<u8>, id: &str, era: Era, fault: &Fault) {
 /// The answer that a client of the older era gets to a call, for people who want to see it.
 pub fn answered(outcome: &Outcome, form: &Form) -> String {
     let mut out = Vec::new();
-    self::outcome(&mut out, "1", Era::Legacy, form, outcome, &[]);
+    self::outcome(&mut out, "1", Era::Legacy, form, outcome, &RoundEnd::default(), false);
     String::from_utf8(out).unwrap_or_default()
 }
 
-fn content(out: &mut Vec<u8>, text: &str, more: &[String], is_error: bool) {
+fn content(out: &mut Vec<u8>, text: &str, more: &[&str], is_error: bool) {
     out.extend_from_slice(br#"{"content":[{"type":"text","text":"#);
     string(out, text);
     for text in more {
@@ -91,9 +107,22 @@ fn content(out: &mut Vec<u8>, text: &str, more: &[String], is_error: bool) {
     out.extend_from_slice(if is_error { br#"}],"isError":true"# } else { br#"}],"isError":false"# });
 }
 
+/// A server's result with the member in its structured content; `None` where it has none of its own.
+fn noted(raw: &str, news: &str) -> Option<String> {
+    let members = Members::of(raw)?;
+    let data = with_news(members.get("structuredContent")?.get(), news)?;
+    Some(members.replaced("structuredContent", &data))
+}
+
+/// Structured content with the member; `None` for what is no object, or has such a member.
+fn with_news(data: &str, news: &str) -> Option<String> {
+    let members = Members::of(data).filter(|members| members.get(NEWS).is_none())?;
+    Some(Object::new().all(&members).raw(NEWS, news).end())
+}
+
 /// A server's result with further texts at the end of its content; `None` where there are none, or
 /// no content they could stand in.
-fn longer(raw: &str, more: &[String]) -> Option<String> {
+fn longer(raw: &str, more: &[&str]) -> Option<String> {
     if more.is_empty() {
         return None;
     }

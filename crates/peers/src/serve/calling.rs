@@ -8,7 +8,8 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Fault, FaultKind, Outcome, Progress, ProgressNote};
+use tectum_attend::{GET_ATTENTION, ReaderKey};
+use tectum_core::{Call, CallId, Fault, FaultKind, Outcome, OutputSchema, Progress, ProgressNote, ToolInfo};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     running::Sequel,
 };
 use crate::{
-    client::{Caller, Part, Pulse},
+    client::{Caller, NewsReader, Part, Pulse},
     federation::CALL_TOOL,
     wire::{Members, Params, Request, code, frame, rpc},
 };
@@ -98,7 +99,8 @@ impl Endpoint {
         };
         operation.iter().for_each(|operation| operation.calls(&call));
         self.federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
-        let part = self.part(delivery, params);
+        let part = self.part(delivery, params, tool);
+        let closed = tool.output_schema.as_ref().filter(|_| tool.server.is_some()).is_some_and(is_closed);
         let (house, waited, ahead) = (self.house.clone(), self.federation.waited.clone(), delivery.ahead);
         let operation = operation.cloned();
         // A question that its client is asked first stands in the place of the outcome.
@@ -108,7 +110,7 @@ impl Endpoint {
             }
             operation.iter().for_each(|operation| operation.called(outcome));
             let part = part.map(|part| part.close(&house, outcome, &form, ahead, &waited));
-            answer::outcome(out, id, era, &form, outcome, &part.unwrap_or_default());
+            answer::outcome(out, id, era, &form, outcome, &part.unwrap_or_default(), closed);
         };
         let mut running = self.house.call_asking(snapshot, call, approval.approver.clone());
         if turn.is_taken()
@@ -158,11 +160,26 @@ impl Endpoint {
     }
 
     /// The call as a part of its round, where rounds end with something.
-    fn part(&self, delivery: &Delivery<'_>, params: &Params<'_>) -> Option<Part> {
+    fn part(&self, delivery: &Delivery<'_>, params: &Params<'_>, tool: &ToolInfo) -> Option<Part> {
+        let attention = self.federation.attention();
+        if attention.is_none() && !self.house.effects().closing().any() {
+            return None;
+        }
         let thread = params.meta.as_ref().and_then(|meta| meta.thread).and_then(rpc::text);
-        let seen = || delivery.from.seen(thread.as_deref().unwrap_or_default());
-        self.house.effects().closing().any().then(|| Part::begin(seen()))
+        let thread = thread.as_deref().unwrap_or_default();
+        let news = attention.map(|attention| NewsReader {
+            attention: attention.clone(),
+            key: ReaderKey::new(&delivery.from.session.0, thread),
+            client: delivery.from.name().to_owned(),
+            asks: tool.server.is_none() && *tool.name == *GET_ATTENTION,
+        });
+        Some(Part::begin(delivery.from.seen(thread), news))
     }
+}
+
+/// True if a server's schema takes no members beside its own.
+fn is_closed(schema: &OutputSchema) -> bool {
+    matches!(schema, OutputSchema::Given(schema) if schema["additionalProperties"] == false || schema["unevaluatedProperties"] == false)
 }
 
 /// The arguments as a call keeps them; none are an empty object.

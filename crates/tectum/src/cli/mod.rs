@@ -3,6 +3,7 @@
 mod approve;
 mod as_client;
 mod asked;
+mod attention;
 mod call;
 mod completions;
 mod config;
@@ -143,6 +144,8 @@ enum Command {
     ApproveTools(approve::ApproveTools),
     /// Judge a coding agent's own tools by the rules, before it uses them
     Hook(hook::Hook),
+    /// Show the news of a running Tectum, and what it watches
+    Attention(attention::Attention),
     /// List, test and mute observers (servers that get a copy of every call)
     #[command(subcommand)]
     Observe(observe::Observe),
@@ -234,6 +237,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::ApproveTools(approve) => approve.run(&cli.shared, &screen),
         Command::Hook(hook) => hook.run(&cli.shared, &screen),
+        Command::Attention(attention) => attention.run(&cli.shared, &screen),
         Command::Observe(observe) => observe.run(&cli.shared, &screen),
         Command::Log(log) => log.run(&cli.shared, &screen),
         Command::Undo(undo) => undo.run(&cli.shared, &screen),

@@ -2,6 +2,7 @@
 //! house answer. Whatever is not understood is denied.
 
 mod decision;
+mod news;
 mod placed;
 mod shape;
 mod splice;
@@ -12,7 +13,8 @@ use tectum_core::Tectum;
 
 pub use self::{
     decision::{HookDecision, HookVerdict},
-    placed::PlacedHook,
+    news::{NEWS, NewsClient},
+    placed::{HookEntries, PlacedHook},
     shape::{HookCall, HookReply, HookShape, denial, without_contents},
 };
 

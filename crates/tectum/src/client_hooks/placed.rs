@@ -35,9 +35,9 @@ impl HookShape {
         }
     }
 
-    /// The entry of an event.
-    fn entry(self, command: &str) -> Value {
-        match self {
+    /// What is put there for a hook with this command.
+    pub fn entries(self, command: &str) -> HookEntries {
+        let entry = match self {
             Self::Claude | Self::Codex => {
                 json!({ "hooks": [{ "type": "command", "command": command, "timeout": TIMEOUT }] })
             }
@@ -45,32 +45,57 @@ impl HookShape {
             Self::Gemini => json!({ "hooks": [
                 { "name": "tectum", "type": "command", "command": command, "timeout": TIMEOUT * 1000 },
             ]}),
+        };
+        HookEntries {
+            items: self.events().iter().map(|event| (*event, entry.clone())).collect(),
+            versioned: self == Self::Cursor,
+            mark: HookMark::Command(format!(" hook --client {} ", self.name())),
         }
     }
+}
 
-    /// True if the file has the hook with this command already, for every event.
-    pub fn is_placed(self, text: &str, command: &str) -> Result<bool, String> {
-        for event in self.events() {
-            if !items_at(text, &["hooks", event])?.contains(&self.entry(command)) {
+/// The entries of one hook in a client's file, and what they are known by.
+#[derive(Clone, Debug)]
+pub struct HookEntries {
+    /// Each event with its entry.
+    pub(super) items: Vec<(&'static str, Value)>,
+    /// True for a file that says which version its format has.
+    pub(super) versioned: bool,
+    pub(super) mark: HookMark,
+}
+
+/// What makes an entry ours, of whatever version and place of the program.
+#[derive(Clone, Debug)]
+pub(super) enum HookMark {
+    /// Words in its command.
+    Command(String),
+    /// The tool that it calls.
+    Tool(&'static str),
+}
+
+impl HookEntries {
+    /// True if the file has all of them already.
+    pub fn are_placed(&self, text: &str) -> Result<bool, String> {
+        for (event, entry) in &self.items {
+            if !items_at(text, &["hooks", event])?.contains(entry) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Puts the hook into a file, or into none; the new text, and what was put.
-    pub fn place(self, text: Option<&str>, command: &str) -> Result<(String, PlacedHook), String> {
+    /// Puts them into a file, or into none; the new text, and what was put.
+    pub fn place(&self, text: Option<&str>) -> Result<(String, PlacedHook), String> {
         let mut placed = PlacedHook { made: text.is_none(), pieces: Vec::new() };
         let mut text = text.unwrap_or(EMPTY).to_owned();
         if text.trim().is_empty() {
             return Err("it is empty; remove it, or write {} into it".into());
         }
-        let entry = self.entry(command);
-        for event in self.events().iter().rev() {
-            let (changed, piece) = put_item(&text, &["hooks", event], &entry)?;
+        for (event, entry) in self.items.iter().rev() {
+            let (changed, piece) = put_item(&text, &["hooks", event], entry)?;
             (text, _) = (changed, placed.pieces.push(piece));
         }
-        if self == Self::Cursor
+        if self.versioned
             && let Some((changed, piece)) = put_member(&text, "version", &json!(1))?
         {
             (text, _) = (changed, placed.pieces.push(piece));
@@ -78,33 +103,33 @@ impl HookShape {
         Ok((text, placed))
     }
 
-    /// Removes the hook: exactly what was put where that still stands, else every entry of ours. `None`
+    /// Removes them: exactly what was put where that still stands, else every entry of ours. `None`
     /// means that nothing is left of a file that we made.
-    pub fn remove(self, text: &str, placed: &PlacedHook) -> Result<Option<String>, String> {
+    pub fn remove(&self, text: &str, placed: &PlacedHook) -> Result<Option<String>, String> {
         let mut left = text.to_owned();
         for piece in placed.pieces.iter().rev() {
             left = take_back(&left, piece).unwrap_or(left);
         }
-        for event in self.events() {
+        for (event, _) in &self.items {
             left = take_items(&left, &["hooks", event], |item| self.is_ours(item))?;
         }
-        if left.contains(&self.mark()) {
+        if matches!(&self.mark, HookMark::Command(words) if left.contains(words)) {
             return Err("an entry runs the hook and something else; remove that command by hand".into());
         }
         Ok((!placed.made || left != EMPTY).then_some(left))
     }
 
-    /// True for an entry that runs this hook, of whatever version and place of the program.
-    fn is_ours(self, entry: &Value) -> bool {
+    fn is_ours(&self, entry: &Value) -> bool {
         let nested = entry["hooks"].as_array().map_or(&[][..], Vec::as_slice);
-        let mut commands = nested.iter().chain([entry]).filter_map(|hook| hook["command"].as_str());
+        let mut hooks = nested.iter().chain([entry]);
         // An entry that runs something else too is not ours alone.
-        nested.len() <= 1 && commands.any(|command| command.contains(&self.mark()))
-    }
-
-    /// The words in the command that make an entry ours.
-    fn mark(self) -> String {
-        format!(" hook --client {} ", self.name())
+        nested.len() <= 1
+            && match &self.mark {
+                HookMark::Command(words) => {
+                    hooks.any(|hook| hook["command"].as_str().is_some_and(|command| command.contains(words)))
+                }
+                HookMark::Tool(tool) => hooks.any(|hook| hook["tool"] == *tool),
+            }
     }
 }
 

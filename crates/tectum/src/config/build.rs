@@ -29,8 +29,8 @@ use super::{
     load::Sources,
     merged::{Layers, Merged, Setting},
     model::{
-        Approval, AuthMode, Config, Diagnostics, Federation, Files, Http, JournalSettings, Network,
-        Observers, Permissions, ProjectEnv, Run, Sandbox, Shell, ToolSet, Workspace,
+        Approval, AttentionSettings, AuthMode, Config, Diagnostics, Federation, Files, Http, JournalSettings,
+        Network, Observers, Organs, Permissions, ProjectEnv, Run, Sandbox, Shell, ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
     servers::trust::{self, Ledger, Trust},
@@ -181,6 +181,7 @@ impl Config {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),
             },
+            attention: attention(&merged, &layers.operator),
             clients,
             run: run(&merged)?,
             log: merged.word(&keys::LEVEL).and_then(|word| word.parse().ok()).unwrap_or(LevelFilter::WARN),
@@ -301,6 +302,34 @@ fn observers(merged: &Merged, wrong: &mut Vec<Problem>) -> Observers {
         redact: merged.flag(&keys::REDACT),
         names: checked(&keys::REDACT_NAMES, &name),
         texts: checked(&keys::REDACT_TEXTS, &tectum_redact::check_text),
+    }
+}
+
+/// Says what is watched for news.
+fn attention(merged: &Merged, operator: &Merged) -> AttentionSettings {
+    let number = |key| merged.number(key).unwrap_or_default();
+    let usual = tectum_attention::Settings::default();
+    let dynamics = tectum_attention::Dynamics {
+        oscillators: merged.flag(&keys::OSCILLATORS),
+        heads: merged.flag(&keys::HEADS),
+        precision: merged.flag(&keys::PRECISION),
+        adapter: merged.flag(&keys::ADAPTER),
+        ensemble: merged.flag(&keys::ENSEMBLE),
+        prior: merged.flag(&keys::PRIOR),
+        energy: merged.flag(&keys::ENERGY),
+        ..usual.dynamics
+    };
+    let hourly = u32::try_from(number(&keys::HOURLY)).unwrap_or(usual.hourly);
+    AttentionSettings {
+        organs: match merged.word(&keys::ORGANS) {
+            Some("off") => Organs::Off,
+            Some("auto") => Organs::Auto,
+            _ => Organs::Internal,
+        },
+        workspace: tectum_attention::Settings { hourly, dynamics, ..usual },
+        requests: usize::try_from(number(&keys::POLLS)).unwrap_or(usize::MAX),
+        todo_rounds: number(&keys::TODO_ROUNDS),
+        reactions: operator.reactions().to_vec(),
     }
 }
 

@@ -15,6 +15,7 @@ use super::{
     keys::{self, Each, FromProject, Key, Merge, Shape},
     merged::{FileLayer, Setting},
     place::{Lines, Origin, Problem},
+    reactions,
     servers::{self, Place, Source},
     value::Value,
 };
@@ -177,6 +178,16 @@ impl SettingsReader<'_> {
         for (name, value) in table {
             let place = self.lines.place(name.span().start);
             let name = &**name.get_ref();
+            let below = format!("{section}.{name}");
+            if below == reactions::TABLE {
+                let written = written(value, &|offset| self.lines.place(offset));
+                self.content.reactions.extend(reactions::read(written, self.file.owner, &mut self.problems));
+                continue;
+            }
+            if let (true, DeValue::Table(table)) = (keys::sections().contains(&&*below), value.get_ref()) {
+                self.section(&below, table);
+                continue;
+            }
             match keys::of_section(section).find(|key| key.name == name) {
                 None => {
                     let known: Vec<&str> = keys::of_section(section).map(|key| key.name).collect();

@@ -50,6 +50,17 @@ const CLIENTS: Key =
 const NETWORK: Key =
     Key { section: "network", project: FromProject::Refused("choose where requests go"), ..PLAIN };
 
+/// A key of attention.
+const ATTENTION: Key = Key { section: "attention", ..PLAIN };
+
+/// A part of the theory of attention that is off unless asked for.
+const DYNAMICS: Key = Key {
+    section: "attention.dynamics",
+    default: "false",
+    project: FromProject::Refused("choose how news compete"),
+    ..PLAIN
+};
+
 /// A key of commands.
 const SHELL: Key = Key { section: "shell", ..PLAIN };
 
@@ -572,6 +583,55 @@ key_table! {
         doc: "Whether the last result of a round ends with a list of files that changed since the model read them.",
         ..PLAIN
     };
+    pub static ORGANS: Key = Key {
+        name: "organs",
+        shape: Shape::Choice(&["off", "internal", "auto"]),
+        default: "internal",
+        project: FromProject::Stricter(&["auto", "internal", "off"]),
+        doc: "What is watched for news: nothing, what Tectum itself notices, or also every resource of other servers.",
+        ..ATTENTION
+    };
+    pub static HOURLY: Key = Key {
+        name: "hourly",
+        shape: Shape::Count { least: 1, most: 3600 },
+        default: "6",
+        project: FromProject::Lower,
+        doc: "The most news that are told in an hour.",
+        ..ATTENTION
+    };
+    pub static POLLS: Key = Key {
+        name: "requests_a_second",
+        shape: Shape::Count { least: 1, most: 1000 },
+        default: "20",
+        project: FromProject::Lower,
+        doc: "The most reads of resources in a second, of all servers together.",
+        ..ATTENTION
+    };
+    pub static TODO_ROUNDS: Key = Key {
+        name: "todo_rounds",
+        shape: Shape::Count { least: 1, most: 10_000 },
+        default: "20",
+        project: FromProject::Yields,
+        doc: "The number of rounds after which a to-do list that nobody changed is news.",
+        ..ATTENTION
+    };
+    pub static OSCILLATORS: Key = Key {
+        name: "oscillators",
+        doc: "Whether organs have a rhythm of their own that follows the agent's.",
+        ..DYNAMICS
+    };
+    pub static HEADS: Key =
+        Key { name: "heads", doc: "Whether weighted heads judge content in its context.", ..DYNAMICS };
+    pub static PRECISION: Key =
+        Key { name: "precision", doc: "Whether estimated precision scales salience.", ..DYNAMICS };
+    pub static ADAPTER: Key =
+        Key { name: "adapter", doc: "Whether contents go through the trained adapter.", ..DYNAMICS };
+    pub static ENSEMBLE: Key =
+        Key { name: "ensemble", doc: "Whether two workspaces compete that share what they hold.", ..DYNAMICS };
+    pub static PRIOR: Key =
+        Key { name: "prior", doc: "Whether organs that won before are favoured.", ..DYNAMICS };
+    pub static ENERGY: Key =
+        Key { name: "energy", doc: "Whether competing costs energy.", ..DYNAMICS };
     pub static STRUCTURED: Key = Key {
         name: "structured",
         shape: Shape::Choice(&["auto", "always", "never"]),
@@ -803,8 +863,17 @@ mod tests {
     fn every_key_says_what_a_projects_file_may_do_with_it() {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
-            let operators = ["http", "diagnostics", "network", "clients", "run", "telemetry", "approval"]
-                .contains(&key.section)
+            let operators = [
+                "http",
+                "diagnostics",
+                "network",
+                "clients",
+                "run",
+                "telemetry",
+                "approval",
+                "attention.dynamics",
+            ]
+            .contains(&key.section)
                 || [&ALLOW_IN, &GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key)
                 || [&LAYOUT, &OTHER_SESSIONS, &JOURNAL_KEEP, &JOURNAL_DAYS].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     keys::{Key, Merge},
     place::Origin,
+    reactions::Reaction,
     servers::Entry,
     value::{Item, Value},
 };
@@ -19,6 +20,8 @@ pub struct FileLayer {
     pub settings: Layer,
     /// Its servers.
     pub servers: Vec<Entry>,
+    /// Its reactions to news.
+    pub reactions: Vec<Reaction>,
 }
 
 /// One value of one key, and where it was written.
@@ -69,6 +72,7 @@ pub struct Layers {
 pub struct Merged {
     settings: BTreeMap<(&'static str, &'static str), Setting>,
     servers: Vec<Entry>,
+    reactions: Vec<Reaction>,
 }
 
 impl Merged {
@@ -96,6 +100,12 @@ impl Merged {
     pub fn add_file(&mut self, file: FileLayer) {
         self.add(file.settings);
         self.servers.extend(file.servers);
+        self.reactions.extend(file.reactions);
+    }
+
+    /// The reactions to news.
+    pub fn reactions(&self) -> &[Reaction] {
+        &self.reactions
     }
 
     /// Adds tables of servers behind those that are there.

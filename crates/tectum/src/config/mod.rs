@@ -17,6 +17,7 @@ pub mod load;
 pub mod merged;
 pub mod model;
 pub mod place;
+pub mod reactions;
 pub mod schema;
 pub mod servers;
 mod settings_text;
@@ -26,7 +27,8 @@ pub mod value;
 
 pub use load::Sources;
 pub use model::{
-    AuthMode, Config, Federation, Files, Http, Permissions, ProjectEnv, Run, ToolSet, Workspace,
+    AttentionSettings, AuthMode, Config, Federation, Files, Http, Organs, Permissions, ProjectEnv, Run,
+    ToolSet, Workspace,
 };
 pub use place::{Origin, Problem, Problems};
 pub use telemetry::TelemetryTarget;

@@ -20,6 +20,7 @@ use tracing::level_filters::LevelFilter;
 use super::{
     keys::Key,
     merged::{Layers, Merged},
+    reactions::Reaction,
     servers::trust::Trust,
     telemetry::TelemetryTarget,
     value::Value,
@@ -62,6 +63,8 @@ pub struct Config {
     pub telemetry: TelemetryTarget,
     /// The text at the end of a round, for clients of MCP.
     pub closing: Closing,
+    /// What is watched for news, and how many are told.
+    pub attention: AttentionSettings,
     /// The forms of results for clients of MCP.
     pub clients: ClientForms,
     /// The settings of `tectum run`.
@@ -133,6 +136,32 @@ impl Permissions {
         all.extend(project.into_iter().filter(|rule| !all.contains(rule)).collect::<Vec<_>>());
         all
     }
+}
+
+/// What is watched for news, and how many are told.
+#[derive(Clone, Debug)]
+pub struct AttentionSettings {
+    /// What is watched.
+    pub organs: Organs,
+    /// The settings of the workspace.
+    pub workspace: tectum_attention::Settings,
+    /// Reads of resources in a second.
+    pub requests: usize,
+    /// Rounds after which a to-do list that nobody changed is news.
+    pub todo_rounds: u64,
+    /// The calls that are made when there is news.
+    pub reactions: Vec<Reaction>,
+}
+
+/// What is watched for news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Organs {
+    /// Nothing.
+    Off,
+    /// What Tectum itself notices.
+    Internal,
+    /// Also every resource of other servers.
+    Auto,
 }
 
 /// The files that may be reached.

@@ -18,11 +18,14 @@ pub fn schema() -> Value {
     for section in keys::sections() {
         let keys: Map<String, Value> =
             keys::of_section(section).map(|key| (key.name.into(), of_key(key))).collect();
-        properties.insert(
-            section.into(),
-            json!({ "type": "object", "properties": keys, "additionalProperties": false }),
-        );
+        let table = json!({ "type": "object", "properties": keys, "additionalProperties": false });
+        match section.split_once('.') {
+            // It comes behind the table that it stands in.
+            Some((outer, name)) => properties[outer]["properties"][name] = table,
+            None => drop(properties.insert(section.into(), table)),
+        }
     }
+    properties["attention"]["properties"]["reaction"] = reaction();
     let of_all: Map<String, Value> =
         keys::of_section(servers::keys::TABLE).map(|key| (key.name.into(), of_key(key))).collect();
     let servers: Map<String, Value> =
@@ -47,6 +50,24 @@ pub fn schema() -> Value {
         "type": "object",
         "properties": properties,
         "additionalProperties": false,
+    })
+}
+
+fn reaction() -> Value {
+    json!({
+        "type": "array",
+        "description": "Calls that are made by themselves when an organ has news, through the same rules as every call.",
+        "items": {
+            "type": "object",
+            "properties": {
+                "when": { "type": "string", "minLength": 1, "description": "The organs, as a glob." },
+                "call": { "type": "string", "minLength": 1, "description": "The tool." },
+                "args": { "type": "object", "description": "Its arguments." },
+                "every": { "type": ["string", "number"], "description": "The least time between two calls; 10 minutes." },
+            },
+            "required": ["when", "call"],
+            "additionalProperties": false,
+        },
     })
 }
 

@@ -19,7 +19,7 @@ const RESET: &str = "btn_reset_session";
 /// The list of the sessions in the journal.
 const SESSIONS: &str = "sessions";
 /// Kinds of events that only the house tells: a script that could would deceive whoever reads them.
-const RESERVED: [&str; 6] = ["call.", "question.", "server.", "mma.", "gui.", "ask_received"];
+const RESERVED: [&str; 7] = ["attention.", "call.", "question.", "server.", "mma.", "gui.", "ask_received"];
 /// The longest kind of a pushed event.
 const LONGEST_KIND: usize = 100;
 

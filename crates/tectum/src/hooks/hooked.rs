@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 use tectum_approval::Desk;
+use tectum_attend::Attention;
 use tectum_core::{Fault, Tectum};
 use tectum_journal::Writer;
 use tectum_peers::{federation::Federation, observe::Observers};
@@ -36,6 +37,7 @@ pub(crate) struct HookParts {
     pub(crate) federation: Arc<Federation>,
     pub(crate) observers: Option<Arc<Observers>>,
     pub(crate) journal: Option<Writer>,
+    pub(crate) attention: Option<Attention>,
     pub(crate) journal_folder: Option<PathBuf>,
     pub(crate) policy: reload::Shared,
     pub(crate) telemetry: HouseTelemetry,
@@ -75,7 +77,7 @@ struct Hooked {
 #[derive(Debug)]
 struct Awake {
     flight: Flight,
-    _telling: [Ends; 2],
+    _telling: [Ends; 3],
 }
 
 impl Hooks {
@@ -152,6 +154,11 @@ impl Hooks {
         self.0.parts.observers.as_deref()
     }
 
+    /// The news, if this house has attention.
+    pub(super) fn attention(&self) -> Option<&Attention> {
+        self.0.parts.attention.as_ref()
+    }
+
     pub(super) fn journal(&self) -> Option<&Writer> {
         self.0.parts.journal.as_ref()
     }
@@ -211,6 +218,7 @@ impl Hooks {
             _telling: [
                 sources::servers(bus.clone(), parts.federation.clone()),
                 sources::questions(bus.clone(), self.0.desk.clone()),
+                sources::news(bus.clone(), parts.attention.clone()),
             ],
         });
         &awake.flight

@@ -4,6 +4,7 @@
 mod approvals;
 mod approver;
 mod ask;
+mod attention;
 mod board;
 mod body;
 mod calls;
@@ -16,6 +17,7 @@ mod hooked;
 mod house;
 mod metrics;
 mod mma;
+mod news;
 mod observers;
 mod openapi;
 mod performance;
@@ -46,10 +48,10 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(crate) use self::hooked::HookParts;
 pub use self::{facts::HouseFacts, hooked::Hooks};
-use crate::client_hooks::PRE_TOOL_USE;
+use crate::client_hooks::{NEWS, PRE_TOOL_USE};
 
 /// Requests that come several times a minute, for ever, are no record of anything.
-const UNRECORDED: [&str; 3] = ["/metrics", "/api/events", "/api/house"];
+const UNRECORDED: [&str; 5] = ["/metrics", "/api/events", "/api/house", "/api/attention", NEWS];
 
 /// All routes.
 fn routes() -> OpenApiRouter<Hooks> {
@@ -72,6 +74,9 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(approvals::one))
         .routes(routes!(approvals::shown))
         .routes(routes!(approvals::answer))
+        .routes(routes!(attention::all))
+        .routes(routes!(attention::one))
+        .routes(routes!(attention::choose))
         .routes(routes!(mma::status))
         .routes(routes!(mma::diagnostics))
         .routes(routes!(observers::all))
@@ -80,6 +85,7 @@ fn routes() -> OpenApiRouter<Hooks> {
         .routes(routes!(counters::all))
         .routes(routes!(metrics::all))
         .routes(routes!(pre_tool_use::judge))
+        .routes(routes!(news::tell))
 }
 
 impl Hooks {

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tectum_approval::{Desk, DeskEvent, OpenQuestion, QuestionKind};
+use tectum_attend::Attention;
 use tectum_peers::federation::Federation;
 use tokio::{
     sync::{broadcast::error::RecvError, watch},
@@ -55,6 +56,31 @@ fn asked(bus: &Bus, desk: &Desk, question: &OpenQuestion) {
         // The script's clock runs already. If it is over, so is the question.
         let _ = desk.shown(&question.id);
     }
+}
+
+/// Tells news. They are few, so they are told whether somebody listens or not.
+pub(super) fn news(bus: Arc<Bus>, attention: Option<Attention>) -> Ends {
+    let telling = async move {
+        let Some(attention) = attention else { return };
+        let mut news = attention.news();
+        loop {
+            match news.recv().await {
+                Ok(news) => bus.push(
+                    "attention.news",
+                    &json!({
+                        "id": news.id.to_string(),
+                        "organ": news.organ,
+                        "sentence": news.sentence,
+                        "urgent": news.urgent,
+                    }),
+                ),
+                // Whoever reads this asks for the list.
+                Err(RecvError::Lagged(missed)) => bus.push("attention.missed", &json!({ "missed": missed })),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    };
+    Ends(tokio::spawn(telling).abort_handle())
 }
 
 /// Tells changes of servers while somebody listens.

@@ -26,7 +26,6 @@ use tectum_approval::Decided;
 use tectum_core::{Call, CallId, Fault, FaultKind, Outcome, SessionId, Snapshot, Tectum};
 use tectum_journal::{Asked, Ending, Entry};
 use tectum_redact::Redactor;
-use tectum_tools::runtime::Runtime;
 
 use self::{difference::View, recorded::RecordedTools};
 use crate::{Config, Problems, house, servers::Household, state::canonical};
@@ -114,7 +113,7 @@ impl fmt::Display for Replayed {
 /// rules judge it, a person's recorded answer is given, and the recorded result comes back. Nothing is
 /// executed.
 pub async fn offline(config: &Config, session: &Session) -> Result<Replayed, Problems> {
-    let house::Parts { catalog, gate, .. } = house::parts(config, None, &Runtime::default(), None)?;
+    let house::Parts { catalog, gate, .. } = house::parts(config, None, house::Around::default())?;
     let tools = RecordedTools::new(&catalog, house::open_allowlist(config)?, session);
     let house = Tectum::for_one_call(Snapshot::of(&[Arc::new(tools)]), gate);
     let here = canonical(&config.directory).display().to_string();

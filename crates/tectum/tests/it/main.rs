@@ -4,6 +4,7 @@
 mod api_client;
 mod ask;
 mod ask_front;
+mod attention;
 mod beads;
 mod canaries;
 mod cli_call;

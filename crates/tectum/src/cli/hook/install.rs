@@ -1,31 +1,20 @@
-//! `tectum hook install` and `remove`: the change to a client's own file is shown, asked about and made.
-
-use std::{
-    io::{self, BufRead as _, IsTerminal as _},
-    path::{Path, PathBuf},
-};
+//! `tectum hook install` and `remove`: the hook before a client's own tools.
 
 use clap::Args;
-use serde_json::json;
-use tectum::{
-    Config, Fault, FaultKind,
-    client_hooks::{HookShape, PlacedHook},
-    state,
-};
+use tectum::client_hooks::HookShape;
 
 use super::{
     super::{
         failure::Failure,
         options::Shared,
-        screen::{Screen, agrees, harmless, tell_note},
-        snippets::quoted,
+        screen::{Screen, tell_note},
     },
-    kept::KeptHooks,
     named::shape,
+    site::{HookSite, Manner},
 };
 
-/// The mode of a file that is made.
-const MODE: u32 = 0o644;
+/// The record of what was put into files.
+const RECORD: &str = "client-hooks.json";
 
 /// Write the hook into a client's settings.
 #[derive(Debug, Args)]
@@ -65,31 +54,11 @@ struct HookTarget {
 
 impl InstallHook {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let site = HookSite::open(self.target, shared, screen)?;
-        let shape = site.target.client;
-        let command = site.command()?;
-        let before = site.before.as_deref();
-        if before.is_some_and(|text| shape.is_placed(text, &command) == Ok(true)) {
-            let done = format!("{} already has the hook", site.file.display());
-            return screen.done(&json!({ "ok": true, "changed": false, "file": site.file }), &done);
-        }
-        // One of an earlier place of the program goes first.
-        let bare = match before {
-            Some(text) => shape.remove(text, &site.kept.of(&site.file)).map_err(|why| site.broken(&why))?,
-            None => None,
-        };
-        let (after, placed) = shape.place(bare.as_deref(), &command).map_err(|why| site.broken(&why))?;
-        let file = site.file.display().to_string();
-        let title = shape.name();
-        if site.change(
-            Some(&after),
-            Some(placed),
-            &format!("{title} asks Tectum before its own tools ({file})"),
-            screen,
-        )? {
-            for note in notes(shape) {
-                tell_note(note, screen);
-            }
+        let (client, site) = self.target.site(shared, screen)?;
+        let command = command(client, &site)?;
+        let done = format!("{} asks Tectum before its own tools", client.name());
+        if site.install(&client.entries(&command), &done, screen)? {
+            notes(client).iter().for_each(|note| tell_note(note, screen));
         }
         Ok(())
     }
@@ -97,21 +66,26 @@ impl InstallHook {
 
 impl RemoveHook {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let site = HookSite::open(self.target, shared, screen)?;
-        let shape = site.target.client;
-        let Some(before) = &site.before else {
-            let done = format!("{} does not exist", site.file.display());
-            return screen.done(&json!({ "ok": true, "changed": false, "file": site.file }), &done);
-        };
-        let after = shape.remove(before, &site.kept.of(&site.file)).map_err(|why| site.broken(&why))?;
-        if after.as_ref() == Some(before) {
-            let done = format!("{} has no hook of Tectum", site.file.display());
-            return screen.done(&json!({ "ok": true, "changed": false, "file": site.file }), &done);
-        }
-        let done = format!("{} has no hook of Tectum any more", site.file.display());
-        site.change(after.as_deref(), None, &done, screen)?;
-        Ok(())
+        let (client, site) = self.target.site(shared, screen)?;
+        site.remove(&client.entries(""), screen)
     }
+}
+
+impl HookTarget {
+    fn site(self, shared: &Shared, screen: &Screen) -> Result<(HookShape, HookSite), Failure> {
+        let Self { client, user, yes, dry_run } = self;
+        let manner = Manner { user, yes, dry_run };
+        Ok((client, HookSite::open(client.file(user), RECORD, manner, shared, screen)?))
+    }
+}
+
+/// The command that the client runs. If the program itself cannot run, the shell denies.
+fn command(client: HookShape, site: &HookSite) -> Result<String, Failure> {
+    let (program, name) = (site.program()?, client.name());
+    let command = format!("{program} hook --client {name}{}", site.directory());
+    let denied =
+        "the tectum hook could not run, so this is denied; a person mends it with: tectum hook install";
+    Ok(format!("{command} || {{ echo '{denied} {name}' >&2; exit 2; }}"))
 }
 
 /// What else a person has to know or do.
@@ -129,110 +103,3 @@ fn notes(shape: HookShape) -> &'static [&'static str] {
     }
 }
 
-/// A client's file and what is known about it.
-struct HookSite {
-    target: HookTarget,
-    config: Config,
-    file: PathBuf,
-    before: Option<String>,
-    kept: KeptHooks,
-}
-
-impl HookSite {
-    fn open(target: HookTarget, shared: &Shared, screen: &Screen) -> Result<Self, Failure> {
-        let config = shared.load(Vec::new(), screen)?;
-        let below = if target.user { config.home.as_deref() } else { Some(config.directory.as_path()) };
-        let nowhere = |what: &str| {
-            Fault::invalid(format!("{what}: HOME is not set to an absolute path")).hint("set HOME")
-        };
-        let file = below.ok_or_else(|| nowhere("your own settings of a client cannot be found"))?;
-        let file = file.join(target.client.file(target.user));
-        let state =
-            config.state.as_deref().ok_or_else(|| nowhere("there is nowhere to note what is written"))?;
-        let kept = KeptHooks::read(state)?;
-        let broken = |why: String| Fault::conflict(format!("{} cannot be changed: {why}", file.display()));
-        let before = tectum_state::read(&file).map_err(|error| broken(error.to_string()))?;
-        let before = before
-            .map(String::from_utf8)
-            .transpose()
-            .map_err(|_| broken("it is not text in UTF-8".into()))?;
-        Ok(Self { target, config, file, before, kept })
-    }
-
-    /// The command that the client runs. If the program itself cannot run, the shell denies.
-    fn command(&self) -> Result<String, Failure> {
-        let program = std::env::current_exe()?.display().to_string();
-        let mut command = format!("{} hook --client {}", quoted(&program), self.target.client.name());
-        if !self.target.user {
-            let directory = state::canonical(&self.config.directory).display().to_string();
-            command.push_str(&format!(" -C {}", quoted(&directory)));
-        }
-        let denied =
-            "the tectum hook could not run, so this is denied; a person mends it with: tectum hook install";
-        Ok(format!("{command} || {{ echo '{denied} {}' >&2; exit 2; }}", self.target.client.name()))
-    }
-
-    fn broken(&self, why: &str) -> Failure {
-        Fault::conflict(format!("{} cannot be changed: {why}", self.file.display()))
-            .hint("mend the file, then run this again")
-            .into()
-    }
-
-    /// Shows the change and makes it, if a person agrees. True if it was made.
-    fn change(
-        mut self,
-        after: Option<&str>,
-        placed: Option<PlacedHook>,
-        done: &str,
-        screen: &Screen,
-    ) -> Result<bool, Failure> {
-        let diff = diff(&self.file, self.before.as_deref().unwrap_or_default(), after.unwrap_or_default());
-        let HookTarget { yes, dry_run, .. } = self.target;
-        if !screen.json {
-            screen.print(&harmless(&diff))?;
-        }
-        let agreed = yes || (!dry_run && agrees_to_it(screen)?);
-        if agreed {
-            // Noted first: what is noted and not there is passed over.
-            let removed = placed.is_none();
-            if let Some(placed) = placed {
-                self.kept.note(&self.file, Some(placed))?;
-            }
-            match after {
-                Some(after) => tectum_state::replace_with_mode(&self.file, after.as_bytes(), MODE)?,
-                None => drop(tectum_state::remove(&self.file)?),
-            }
-            if removed {
-                self.kept.note(&self.file, None)?;
-            }
-        }
-        if screen.json {
-            screen.print_json(&json!({ "ok": true, "changed": agreed, "file": self.file, "diff": diff }))?;
-        } else if agreed {
-            screen.done(&json!({}), done)?;
-        } else if !dry_run {
-            screen.print("nothing was changed")?;
-        }
-        Ok(agreed)
-    }
-}
-
-fn agrees_to_it(screen: &Screen) -> Result<bool, Failure> {
-    if screen.json || !io::stdin().is_terminal() {
-        let fault =
-            Fault::new(FaultKind::Permission, "cannot ask for consent: standard input is not a terminal");
-        return Err(fault.hint("run it in a terminal, or add --yes").into());
-    }
-    screen.tell("Make this change? Type yes or no:");
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(agrees(&line))
-}
-
-/// The change as people read it. A client's settings may hold keys, which are hidden.
-fn diff(file: &Path, before: &str, after: &str) -> String {
-    let name = file.display().to_string();
-    let diff = similar::TextDiff::from_lines(before, after);
-    let text = diff.unified_diff().header(&name, &name).to_string();
-    tectum_redact::text(&text).into_owned()
-}

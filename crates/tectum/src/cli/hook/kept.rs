@@ -16,9 +16,9 @@ pub(super) struct KeptHooks {
 }
 
 impl KeptHooks {
-    /// Reads it. A broken one is worth no more than none: entries are also known by their command.
-    pub(super) fn read(state: &Path) -> io::Result<Self> {
-        let file = state.join("client-hooks.json");
+    /// Reads the one in this file. A broken one is worth no more than none: entries are also known by their command.
+    pub(super) fn read(file: &Path) -> io::Result<Self> {
+        let file = file.to_owned();
         let text = tectum_state::read_private(&file)?;
         let placed = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Ok(Self { file, placed })

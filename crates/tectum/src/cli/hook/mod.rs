@@ -4,6 +4,7 @@
 mod install;
 mod kept;
 mod named;
+mod site;
 
 use std::{
     io::{self, IsTerminal as _, Read as _},
@@ -23,6 +24,7 @@ use tectum::{
 };
 
 use self::named::shape;
+pub(super) use self::site::{HookSite, Manner};
 use super::{failure::Failure, options::Shared, screen::Screen};
 
 /// The time for the judgement; a client that waits longer than its own patience goes on.
