@@ -87,7 +87,7 @@ struct Hooked {
 #[derive(Debug)]
 struct Awake {
     flight: Flight,
-    _telling: [Ends; 3],
+    _telling: [Ends; 4],
 }
 
 impl Hooks {
