@@ -19,8 +19,7 @@ pub const GIT: Need = Need { name: "git", probe: &["git", "--version"], package:
 pub const STRACE: Need = Need { name: "strace", probe: &["strace", "--version"], package: "strace" };
 pub const VALGRIND: Need = Need { name: "valgrind", probe: &["valgrind", "--version"], package: "valgrind" };
 /// The browser that the tests of the console drive.
-pub const CHROMIUM: Need =
-    Need { name: "chromium", probe: &["chromium", "--version"], package: "chromium" };
+pub const CHROMIUM: Need = Need { name: "chromium", probe: &["chromium", "--version"], package: "chromium" };
 pub const NPM: Need = Need { name: "npm", probe: &["npm", "--version"], package: "npm" };
 pub const PYTHON_VENV: Need = Need {
     name: "python3 with venv",
