@@ -57,7 +57,7 @@ export class Form {
     const id = `${this.id}-${name}`;
     const value = this.raw[name];
     const error = this.errors[name];
-    const common = { id, name, 'aria-invalid': error ? 'true' : undefined, 'aria-describedby': error ? `${id}-error` : undefined, spellcheck: 'false', autocomplete: 'off' };
+    const common = { key: 'input', id, name, 'aria-invalid': error ? 'true' : undefined, 'aria-describedby': error ? `${id}-error` : undefined, spellcheck: 'false', autocomplete: 'off' };
     const set = (/** @type {any} */ event) => {
       this.raw[name] = event.target.value;
       delete this.errors[name];

@@ -69,7 +69,7 @@ export function answering(question, mode) {
     if (question.kind === 'call') void withSchema(question, desk);
   }
   invalidate();
-  requestAnimationFrame(() => requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.answers [data-first], .answers .fields input, .answers .fields textarea'))?.focus()));
+  if (mode !== 'look') requestAnimationFrame(() => requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.answers [data-first], .answers .fields input, .answers .fields textarea'))?.focus()));
 }
 
 /** What a script, a ticket or a worker asks about. @param {Question} question */

@@ -125,5 +125,6 @@ setKeys('approvals', {
   d: ['deny, with a reason', withCurrent((question) => answering(question, 'deny'))],
   e: ['edit, then approve', withCurrent((question) => answering(question, 'edit'))],
   x: ['choose for answering several', withCurrent((question) => toggle(question.id))],
+  Escape: ['back from a denial or an edit', withCurrent((question) => answering(question, 'look'))],
   u: ['side by side or unified', switchLayout],
 });

@@ -6,7 +6,6 @@ use axum::{Json, extract::State};
 use serde_json::{Value, json};
 
 use super::{facts::HouseFacts, hooked::Hooks};
-use crate::servers::UP;
 
 /// The project that is served, for whom and since when
 #[utoipa::path(get, path = "/api/house", responses((status = 200, description = "The Tectum that answers", body = Value)))]
@@ -33,7 +32,7 @@ pub(super) fn told(hooks: &Hooks) -> Value {
         "pid": std::process::id(),
         "command": command,
         "transport": match &**command {
-            UP => "http",
+            "up" => "http",
             "run" => "run",
             _ => "stdio",
         },
