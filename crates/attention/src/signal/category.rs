@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::template::{SHOWN, quoted};
 use crate::input::Severity;
 
 /// Values that one path remembers; beyond that the rarest makes room.
@@ -69,12 +70,12 @@ impl Category {
         }
     }
 
-    /// The text of a value changed without its template.
+    /// The text of a value may change without its template.
     pub(crate) fn rename(&mut self, hash: u64, text: &str) {
-        if let Some(known) = self.values.iter_mut().find(|value| value.hash == hash)
-            && &*known.text != text
-        {
-            known.text = text.into();
+        let Some(known) = self.values.iter_mut().find(|value| value.hash == hash) else { return };
+        let inside = known.text.get(1..known.text.len() - 1).unwrap_or_default();
+        if !text.starts_with(inside) || (text.len() != inside.len() && inside.chars().count() < SHOWN) {
+            known.text = quoted(text);
         }
     }
 

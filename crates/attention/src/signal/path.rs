@@ -11,9 +11,6 @@ use super::{
 };
 use crate::input::{Seconds, Severity};
 
-/// Characters of a value that are kept to be told.
-const SHOWN: usize = 80;
-
 /// One path's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PathMemory {
@@ -72,7 +69,7 @@ impl PathMemory {
                 let hash = template::hash(leaf);
                 category.meet(hash, || shown(leaf), severity::of(path, leaf));
                 if let Leaf::Text(text) = leaf {
-                    category.rename(hash, &quoted(text));
+                    category.rename(hash, text);
                 }
             }
         }
@@ -161,7 +158,7 @@ fn shown(leaf: Leaf<'_>) -> Box<str> {
         Leaf::Null => "null".into(),
         Leaf::Bool(flag) => flag.to_string().into(),
         Leaf::Number(value) => number_text(value),
-        Leaf::Text(text) => quoted(text),
+        Leaf::Text(text) => template::quoted(text),
     }
 }
 
@@ -171,10 +168,4 @@ fn number_text(value: f64) -> Box<str> {
     } else {
         format!("{value:.4}").into()
     }
-}
-
-/// Quotes stay in place as a mark of a text; what is inside is made safe where it is told.
-fn quoted(text: &str) -> Box<str> {
-    let kept: String = text.chars().take(SHOWN).collect();
-    format!("\"{kept}\"").into()
 }

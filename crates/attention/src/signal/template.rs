@@ -5,6 +5,8 @@ use super::leaves::{Leaf, is_id};
 
 /// Bytes of a text that decide its template.
 const LOOKED_AT: usize = 4096;
+/// Characters of a text that are kept to be told.
+pub(crate) const SHOWN: usize = 80;
 
 /// A fixed hash of a value, by template if it is a text. Never 0, which means absent.
 pub(crate) fn hash(leaf: Leaf<'_>) -> u64 {
@@ -34,6 +36,12 @@ fn of_text(text: &str) -> u64 {
         hash = fnv(if id { b"*" } else { word.as_bytes() }, fnv(b" ", hash));
     }
     hash
+}
+
+/// Quotes stay in place as a mark of a text; what is inside is made safe where it is told.
+pub(crate) fn quoted(text: &str) -> Box<str> {
+    let kept: String = text.chars().take(SHOWN).collect();
+    format!("\"{kept}\"").into()
 }
 
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;

@@ -118,5 +118,5 @@ fn share(signal: &Signal) -> f64 {
 
 /// What habituation leaves of a surprise.
 fn habituated(level: f64) -> f64 {
-    (1.0 + level).powf(-1.5)
+    (1.0 + level).powf(-1.25)
 }

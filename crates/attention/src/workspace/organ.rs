@@ -236,7 +236,8 @@ impl Organ {
     fn keep(&mut self, mut fact: Kept, settings: &Settings, intake: &mut Intake) {
         if fact.signal.direction == Direction::Breaking || fact.signal.kind == SignalKind::Number {
             let level = self.habituation(fact.at, settings.habituation_half_life);
-            self.heard = (level + 1.0, fact.at);
+            let more = if fact.signal.kind == SignalKind::Number { 0.25 } else { 1.0 };
+            self.heard = (level + more, fact.at);
         }
         fact.weigh();
         let room = self.kept.len() < WAITING;
