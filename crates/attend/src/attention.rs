@@ -53,6 +53,8 @@ struct Inner {
     ledger: Mutex<Ledger>,
     /// Whom a subject of an organ concerns; everybody where it is not here.
     audiences: Mutex<HashMap<(String, String), Audience>>,
+    /// Sessions that are shown changed files otherwise.
+    shown_files: Mutex<HashSet<String>>,
     /// What the last events were about.
     subjects: Mutex<VecDeque<EventKey>>,
     /// What the workspace has not been told yet of what readers were told.
@@ -106,6 +108,7 @@ impl Attention {
             ledger: Mutex::new(ledger),
             audiences: Mutex::default(),
             subjects: Mutex::default(),
+            shown_files: Mutex::default(),
             unsettled: Mutex::default(),
             rounds: AtomicU64::new(0),
             unsaved: AtomicBool::new(false),
@@ -251,6 +254,19 @@ impl Attention {
     fn changed(&self) {
         self.0.unsaved.store(true, Ordering::Relaxed);
         self.0.changes.send_modify(|change| *change += 1);
+    }
+
+    /// A session is shown changed files otherwise: they are no news to it.
+    pub fn shows_files(&self, session: &str) {
+        let mut shown = self.0.shown_files.lock();
+        if shown.len() < MOST_AUDIENCES && !shown.contains(session) {
+            shown.insert(session.to_owned());
+        }
+    }
+
+    /// True if a session is shown changed files otherwise.
+    pub fn is_shown_files(&self, session: &str) -> bool {
+        self.0.shown_files.lock().contains(session)
     }
 
     /// Whom a subject of an organ concerns from now on.

@@ -109,7 +109,8 @@ impl Federation {
         let peers = self.roster.peers();
         let found = peers.iter().find(|(name, _)| name.as_str() == resource.server);
         let peer: Option<Arc<Peer>> = found.map(|(_, peer)| peer.clone());
-        let peer = peer.ok_or_else(|| Fault::not_found(format!("there is no server `{}`", resource.server)))?;
+        let peer =
+            peer.ok_or_else(|| Fault::not_found(format!("there is no server `{}`", resource.server)))?;
         Ok(Source { peer, own: resource.uri.as_str().into() })
     }
 }

@@ -45,6 +45,12 @@ pub(crate) fn open(config: &Config) -> Option<(Attention, KeptAttention)> {
     })
 }
 
+/// The same to look at, or for one call: nothing is watched, and nothing kept.
+pub(crate) fn peek(config: &Config) -> Option<Attention> {
+    (config.attention.organs != Organs::Off)
+        .then(|| Attention::new(config.attention.workspace.clone(), KeptAttention::beside(config).read()))
+}
+
 /// Begins to watch a house.
 pub(crate) fn start(
     config: &Config,

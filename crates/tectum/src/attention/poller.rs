@@ -144,7 +144,11 @@ impl Poller {
         let (mut there, mut by_uri) = (BTreeSet::new(), HashMap::<String, Vec<String>>::new());
         let resources = self.federation.watched_resources();
         if resources.len() > MOST_RESOURCES {
-            tracing::warn!(found = resources.len(), watched = MOST_RESOURCES, "not all resources are watched");
+            tracing::warn!(
+                found = resources.len(),
+                watched = MOST_RESOURCES,
+                "not all resources are watched"
+            );
         }
         for resource in resources.into_iter().take(MOST_RESOURCES).filter(|one| self.may_be_read(one)) {
             let mut organ = format!("mcp:{}:{}", resource.server, resource.name);
@@ -165,7 +169,15 @@ impl Poller {
                 Found::Subscribed { organ: of, agreed: matches!(agreed, Ok(Ok(()))) }
             });
             let due = Instant::now() + spread(&organ, 0, PERIOD);
-            let one = Watched { resource, due, reading: false, subscribed: false, failures: 0, reads: 0, changed: false };
+            let one = Watched {
+                resource,
+                due,
+                reading: false,
+                subscribed: false,
+                failures: 0,
+                reads: 0,
+                changed: false,
+            };
             watched.insert(organ, one);
         }
         let gone: Vec<String> = watched.keys().filter(|organ| !there.contains(*organ)).cloned().collect();
@@ -198,9 +210,8 @@ impl Poller {
                     None => AT_REST,
                 };
                 // A tenth of what the server takes in a minute, for all of its resources.
-                let fair = one.resource.rate.map_or(Duration::ZERO, |rate| {
-                    Duration::from_secs(600) / rate.max(1)
-                });
+                let fair =
+                    one.resource.rate.map_or(Duration::ZERO, |rate| Duration::from_secs(600) / rate.max(1));
                 let pause = usual.max(fair) * 2u32.saturating_pow(one.failures.min(6));
                 let longest = LONGEST_PAUSE.max(usual).max(fair);
                 one.due = Instant::now() + spread(&organ, one.reads, pause.min(longest));

@@ -81,7 +81,8 @@ fn a_build_that_breaks_at_a_server_reaches_the_agent_though_another_server_hangs
     house.handshake();
     house.call("read_file", json!({"path": "b.txt"}));
     read(&house, "mcp:ci:main", 3);
-    std::fs::write(rig.outside().join("ci.json"), "{\"conclusion\": \"failure\", \"run\": 2}").expect("written");
+    std::fs::write(rig.outside().join("ci.json"), "{\"conclusion\": \"failure\", \"run\": 2}")
+        .expect("written");
     let told = news(&house, "mcp:ci:main", 1).remove(0);
     let sentence = told["sentence"].as_str().expect("a sentence");
     assert!(sentence.contains("\"success\" → \"failure\""), "{sentence}");
@@ -96,14 +97,17 @@ fn a_server_that_says_when_it_changed_is_read_then() {
     house.handshake();
     house.call("read_file", json!({"path": "b.txt"}));
     read(&house, "mcp:ci:main", 1);
-    std::fs::write(rig.outside().join("ci.json"), "{\"conclusion\": \"failure\", \"run\": 2}").expect("written");
+    std::fs::write(rig.outside().join("ci.json"), "{\"conclusion\": \"failure\", \"run\": 2}")
+        .expect("written");
     read(&house, "mcp:ci:main", 2);
 }
 
 #[test]
 fn a_reaction_calls_a_tool_through_the_rules_and_not_twice_in_a_moment() {
     let reaction = |path: &str, content: &str| {
-        format!("[[attention.reaction]]\nwhen = \"internal:files\"\ncall = \"write_file\"\nargs = {{ path = \"{path}\", content = \"{content}\" }}\n")
+        format!(
+            "[[attention.reaction]]\nwhen = \"internal:files\"\ncall = \"write_file\"\nargs = {{ path = \"{path}\", content = \"{content}\" }}\n"
+        )
     };
     let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "x\n")]);
     let both = reaction("reacted.txt", "yes") + &reaction("forbidden.txt", "no");
@@ -113,7 +117,8 @@ fn a_reaction_calls_a_tool_through_the_rules_and_not_twice_in_a_moment() {
     house.call("read_file", json!({"path": "a.txt"}));
     changed(&rig, &house, "a.txt");
     until("the reaction", || rig.project().join("reacted.txt").exists());
-    let recorded = || String::from_utf8_lossy(&rig.run(&["log", "list", "--json"]).stdout).into_owned();
+    let recorded =
+        || String::from_utf8_lossy(&rig.run(&["log", "tail", "-n", "50", "--json"]).stdout).into_owned();
     until("both on record", || recorded().contains("forbidden.txt"));
     assert!(!rig.project().join("forbidden.txt").exists(), "the rules hold");
     std::fs::remove_file(rig.project().join("reacted.txt")).expect("removed");
@@ -146,7 +151,8 @@ fn what_nobody_was_told_before_a_kill_is_told_after_it_and_what_was_seen_is_not(
         let texts = projects.flatten().map(|one| std::fs::read_to_string(one.path().join("attention.json")));
         texts.flatten().collect::<String>()
     };
-    let id = |news: &serde_json::Value| news["id"].as_str().expect("an id").trim_start_matches('n').to_owned();
+    let id =
+        |news: &serde_json::Value| news["id"].as_str().expect("an id").trim_start_matches('n').to_owned();
     until("it is saved", || kept().contains(&format!("\"id\":{}", id(&second))));
     let _ = house.child.kill();
     let _ = house.child.wait();

@@ -71,10 +71,14 @@ impl Fake {
         Self::new(Wire::Pipe(Box::new(rig.stdio_raw())), era, name, reads)
     }
 
+    pub(crate) fn http(rig: &Rig, era: Era, name: &str, reads: Reads) -> Self {
+        Self::new(Wire::Http(rig.http()), era, name, reads)
+    }
+
     /// One client over each transport in each era.
     pub(crate) fn everywhere(rig: &Rig, name: &str, reads: Reads) -> Vec<Self> {
         let pipes = Era::ALL.map(|era| Self::pipe(rig, era, name, reads));
-        let web = Era::ALL.map(|era| Self::new(Wire::Http(rig.http()), era, name, reads));
+        let web = Era::ALL.map(|era| Self::http(rig, era, name, reads));
         pipes.into_iter().chain(web).collect()
     }
 
