@@ -113,7 +113,9 @@ impl Flight {
     pub(super) fn wait(&self, patience: Option<Duration>) -> Option<Vec<Heard>> {
         let mut state = self.state.lock();
         let is_quiet = |state: &mut Waiting| {
-            !state.stopped && !state.nudged && !state.heard.iter().any(|heard| matches!(heard, Heard::Ended(_)))
+            !state.stopped
+                && !state.nudged
+                && !state.heard.iter().any(|heard| matches!(heard, Heard::Ended(_)))
         };
         match patience {
             Some(patience) => drop(self.wake.wait_while_for(&mut state, is_quiet, patience)),

@@ -127,7 +127,9 @@ impl NewsClient {
         match (self, event) {
             (Self::Cursor, "stop") => json!({ "followup_message": line.text() }),
             (Self::Cursor, _) => json!({ "additional_context": line.text() }),
-            _ => json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": line.text() } }),
+            _ => {
+                json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": line.text() } })
+            }
         }
     }
 

@@ -30,7 +30,11 @@ fn a_file_that_was_made_is_removed_and_any_other_is_as_it_was() {
                 "{shape:?}: {after}"
             );
             // Without the note it is found by its command, and the rest means the same.
-            let left = shape.entries(&command(shape)).remove(&after, &PlacedHook::default()).expect("removed").expect("a file");
+            let left = shape
+                .entries(&command(shape))
+                .remove(&after, &PlacedHook::default())
+                .expect("removed")
+                .expect("a file");
             assert_eq!(shape.entries(&command(shape)).are_placed(&left), Ok(false), "{left}");
         }
     }
@@ -39,7 +43,8 @@ fn a_file_that_was_made_is_removed_and_any_other_is_as_it_was() {
 #[test]
 fn a_made_file_is_plain_json_in_the_clients_shape() {
     let made = |shape: HookShape| -> Value {
-        serde_json::from_str(&shape.entries(&command(shape)).place(None).expect("placed").0).expect("plain JSON")
+        serde_json::from_str(&shape.entries(&command(shape)).place(None).expect("placed").0)
+            .expect("plain JSON")
     };
     let nested = |shape: HookShape, event: &str| made(shape)["hooks"][event][0]["hooks"][0].clone();
     assert_eq!(nested(HookShape::Claude, "PreToolUse")["command"], command(HookShape::Claude));
@@ -63,21 +68,31 @@ fn an_entry_that_others_share_is_left_to_people() {
 
 #[test]
 fn hooks_for_news_leave_no_trace_and_stand_beside_the_others() {
-    let command = |client: NewsClient| format!("/opt/tectum attention hook --client {} -C /p || echo", client.name());
-    let files = [None, Some("{}"), Some("{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n"), Some("{\"version\": 1}\n")];
+    let command =
+        |client: NewsClient| format!("/opt/tectum attention hook --client {} -C /p || echo", client.name());
+    let files =
+        [None, Some("{}"), Some("{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n"), Some("{\"version\": 1}\n")];
     for client in NewsClient::ALL.into_iter().filter(|client| client.file(false).is_some()) {
         for before in files {
             let entries = client.entries(&command(client));
             let (after, placed) = entries.place(before).expect("placed");
             assert_eq!(entries.are_placed(&after), Ok(true), "{after}");
-            assert_eq!(entries.remove(&after, &placed).expect("removed").as_deref(), before, "{client:?}: {after}");
+            assert_eq!(
+                entries.remove(&after, &placed).expect("removed").as_deref(),
+                before,
+                "{client:?}: {after}"
+            );
             let left = entries.remove(&after, &PlacedHook::default()).expect("removed").expect("a file");
             assert_eq!(entries.are_placed(&left), Ok(false), "{left}");
             // The hook before tools stays when this one goes, and the other way round.
             let gate = HookShape::Claude.entries("/opt/tectum hook --client claude -C /p || exit 2");
             let (both, judged) = gate.place(Some(&after)).expect("placed");
             let alone = entries.remove(&both, &placed).expect("removed").expect("a file");
-            assert_eq!((gate.are_placed(&alone), entries.are_placed(&alone)), (Ok(true), Ok(false)), "{alone}");
+            assert_eq!(
+                (gate.are_placed(&alone), entries.are_placed(&alone)),
+                (Ok(true), Ok(false)),
+                "{alone}"
+            );
             let other = gate.remove(&both, &judged).expect("removed").expect("a file");
             assert_eq!(other, after);
         }

@@ -62,7 +62,8 @@ impl InstallNews {
             return goose(true, self.target.dry_run, shared, screen);
         };
         let name = client.name();
-        let command = format!("{} attention hook --client {name} {}|| echo '{{}}'", site.program()?, site.directory());
+        let command =
+            format!("{} attention hook --client {name} {}|| echo '{{}}'", site.program()?, site.directory());
         let done = format!("{name} asks Tectum for news");
         if site.install(&client.entries(&command), &done, screen)? {
             tell_note(note(client), screen);
@@ -111,12 +112,14 @@ fn note(client: NewsClient) -> &'static str {
 fn goose(on: bool, dry_run: bool, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let config = shared.load(Vec::new(), screen)?;
     let folder = config.state.as_deref().map(|state| state::of_project(state, &config.directory));
-    let folder = folder.ok_or_else(|| Fault::invalid("there is nowhere to keep the file").hint("set HOME"))?;
+    let folder =
+        folder.ok_or_else(|| Fault::invalid("there is nowhere to keep the file").hint("set HOME"))?;
     let file = folder.join(tectum::GOOSE_FILE);
     let line = format!("export GOOSE_MOIM_MESSAGE_FILE={}", file.display());
     let data = json!({ "ok": true, "changed": !dry_run, "file": file, "environment": line });
     if dry_run {
-        return screen.answer(&data, &format!("would {} {}", if on { "make" } else { "remove" }, file.display()));
+        return screen
+            .answer(&data, &format!("would {} {}", if on { "make" } else { "remove" }, file.display()));
     }
     if on {
         tectum_state::make_folder(&folder)?;
@@ -126,5 +129,8 @@ fn goose(on: bool, dry_run: bool, shared: &Shared, screen: &Screen) -> Result<()
         return Ok(());
     }
     tectum_state::remove(&file)?;
-    screen.done(&data, &format!("{} is gone; take GOOSE_MOIM_MESSAGE_FILE out of your environment", file.display()))
+    screen.done(
+        &data,
+        &format!("{} is gone; take GOOSE_MOIM_MESSAGE_FILE out of your environment", file.display()),
+    )
 }

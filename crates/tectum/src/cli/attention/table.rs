@@ -27,10 +27,14 @@ pub(super) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let list = |name: &str| shown[name].as_array().cloned().unwrap_or_default();
     let organs = list("organs");
     let width = organs.iter().map(|organ| text(&organ["name"]).chars().count()).max().unwrap_or(0).max(5);
-    let head = format!("{:<width$}  {:<COLUMNS$}  {:>6}  {:>5}  {:<8}  LAST", "ORGAN", "SALIENCE", "NOW", "WINS", "STATE");
+    let head = format!(
+        "{:<width$}  {:<COLUMNS$}  {:>6}  {:>5}  {:<8}  LAST",
+        "ORGAN", "SALIENCE", "NOW", "WINS", "STATE"
+    );
     let mut out = format!("{}\n", screen.paint(Colour::Bold, &head));
     for organ in &organs {
-        let series: Vec<f64> = organ["salience"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+        let series: Vec<f64> =
+            organ["salience"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
         let reading = &organ["readings"][0];
         let last = if reading.is_null() {
             String::new()
@@ -73,9 +77,9 @@ pub(super) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
 fn won(why: &Value) -> String {
     let number = |name: &str| why[name].as_f64().unwrap_or_default();
     let rival = &why["rivals"][0];
-    let rival = rival["organ"].as_str().map(|organ| {
-        format!(", before {organ} with {:.2}", rival["total"].as_f64().unwrap_or_default())
-    });
+    let rival = rival["organ"]
+        .as_str()
+        .map(|organ| format!(", before {organ} with {:.2}", rival["total"].as_f64().unwrap_or_default()));
     format!(
         "won with {:.2}: salience {:.2}, gate {:.2}, relevance {:.2}, trust {:.2}{}",
         number("total"),
@@ -108,12 +112,9 @@ mod tests {
 
     #[test]
     fn a_series_is_a_line_of_heights() {
-        for (series, expect) in [
-            (&[][..], ""),
-            (&[0.0, 0.5, 1.0], "▁▅█"),
-            (&[-1.0, 2.0, 4.0], "▁▅█"),
-            (&[f64::NAN], "▁"),
-        ] {
+        for (series, expect) in
+            [(&[][..], ""), (&[0.0, 0.5, 1.0], "▁▅█"), (&[-1.0, 2.0, 4.0], "▁▅█"), (&[f64::NAN], "▁")]
+        {
             assert_eq!(sparkline(series), expect, "{series:?}");
         }
         assert_eq!(sparkline(&vec![0.0; 1000]).chars().count(), COLUMNS);

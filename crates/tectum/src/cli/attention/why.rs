@@ -34,7 +34,12 @@ impl Why {
         for telling in told {
             let word = |name: &str| telling[name].as_str().unwrap_or_default().to_owned();
             let seen = telling["seen"].as_str().map_or("not seen yet".to_owned(), |at| format!("seen {at}"));
-            out.push_str(&format!("told to {} by {} at {}, {seen}\n", word("client"), word("how"), word("at")));
+            out.push_str(&format!(
+                "told to {} by {} at {}, {seen}\n",
+                word("client"),
+                word("how"),
+                word("at")
+            ));
         }
         screen.print(&harmless(&out))
     }

@@ -102,4 +102,3 @@ fn notes(shape: HookShape) -> &'static [&'static str] {
         HookShape::Gemini => &["it holds from Gemini CLI's next start"],
     }
 }
-
