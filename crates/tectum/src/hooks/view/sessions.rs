@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tectum_core::Fault;
 use tectum_journal::{
     Entry,
-    index::{Index, SessionRow},
+    index::{Hit, Index, Query, SessionRow, Term},
 };
 use utoipa::IntoParams;
 
@@ -68,11 +68,11 @@ pub(in super::super) async fn list(
 
 /// The sessions of the newest calls that have these words.
 fn having(index: &mut Index, text: &str) -> io::Result<Vec<SessionRow>> {
-    let terms = tectum_journal::index::Term::all(text);
+    let terms = Term::all(text);
     if terms.is_empty() {
         return Ok(Vec::new());
     }
-    let query = tectum_journal::index::Query { terms, ..Default::default() };
+    let query = Query { terms, ..Query::default() };
     let mut names: Vec<String> = Vec::new();
     for hit in index.search(&query, USUAL)?.hits {
         if !names.contains(&hit.entry.session) {
@@ -118,12 +118,13 @@ pub(super) fn unknown(name: &str) -> Fault {
 
 fn whole(index: &mut Index, row: &SessionRow) -> io::Result<Value> {
     let totals = index.by_tool(0, u64::MAX, Some(&row.session))?;
-    let left_out = row.total.calls.saturating_sub(MOST_CALLS as u64);
+    // The last ones: a session may have millions.
+    let query = Query { sessions: vec![row.session.clone()], ..Query::default() };
+    let found = index.search(&query, MOST_CALLS)?.hits;
+    let left_out = row.total.calls.saturating_sub(found.len() as u64);
     let (mut calls, mut files) = (Vec::new(), BTreeMap::<String, [u64; 2]>::new());
-    let skipped = usize::try_from(left_out).unwrap_or(usize::MAX);
-    for entry in index.calls_of(&row.session)?.skip(skipped) {
-        let entry = entry?;
-        calls.push(short(&entry));
+    for Hit { entry, .. } in found.iter().rev() {
+        calls.push(short(entry));
         // What was refused touched nothing.
         let kind = usize::from(entry.effect.as_deref() == Some("read"));
         entry.paths.iter().for_each(|path| files.entry(path.clone()).or_default()[kind] += 1);
