@@ -24,6 +24,7 @@ pub mod houses;
 pub mod journal;
 pub mod observers;
 mod offered;
+pub mod on_behalf;
 pub mod reload;
 pub mod replay;
 mod rulebook;

@@ -42,6 +42,8 @@ use crate::{
     telemetry::HouseTelemetry,
 };
 
+pub use crate::status::directory;
+
 /// The interval at which requests for new settings are looked for.
 const ASKED: Duration = Duration::from_millis(250);
 /// The number of these looks after which the record of states is brought up to date and changed files
@@ -233,12 +235,6 @@ pub enum StartError {
     Settings(config::Problems),
     /// A server that is required is not there.
     Required(tectum_core::Fault),
-}
-
-/// The directory of what is kept about this project's servers.
-pub fn directory(config: &Config) -> Option<PathBuf> {
-    let state = config.state.as_deref()?;
-    Some(state::of_project(state, &config.directory).join("servers"))
 }
 
 fn settings(config: &Config, held: HeldBack, history: Option<History>) -> Settings {

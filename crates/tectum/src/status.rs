@@ -13,10 +13,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tectum_state::Lasts;
 
+use crate::{Config, state};
+
 /// The most running houses of one project that are told of; nobody looks at more.
 const MOST: usize = 64;
 /// The end of a log that is looked at.
 const TAIL: u64 = 8 << 10;
+
+/// The directory of what is kept about this project's servers.
+pub fn directory(config: &Config) -> Option<PathBuf> {
+    let state = config.state.as_deref()?;
+    Some(state::of_project(state, &config.directory).join("servers"))
+}
 
 /// The report of one running house.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Conversation, KnownFile};
+use super::{Conversation, SeenFile};
 
 /// All clients with a handshake, by their numbers. It keeps none of them alive.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Clients {
     }
 
     /// The files that the models of each know, by the client's name.
-    pub(crate) fn known_files(&self) -> Vec<(String, Vec<KnownFile>)> {
+    pub(crate) fn known_files(&self) -> Vec<(String, Vec<SeenFile>)> {
         let clients: Vec<_> = self.0.lock().values().filter_map(Weak::upgrade).collect();
         clients.iter().map(|client| (client.client().name.clone(), client.known_files())).collect()
     }

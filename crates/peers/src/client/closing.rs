@@ -62,7 +62,7 @@ impl Models {
 
 /// A file that a model knows.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct KnownFile {
+pub struct SeenFile {
     /// Its name.
     pub path: String,
     /// True if it may differ from what the model knows.
@@ -73,12 +73,12 @@ pub struct KnownFile {
 
 impl Models {
     /// The files that any of them knows. One that is stale for one of them is stale.
-    pub(crate) fn known(&self) -> Vec<KnownFile> {
+    pub(crate) fn known(&self) -> Vec<SeenFile> {
         let all: Vec<Arc<Seen>> = self.0.lock().iter().map(|(_, seen)| seen.clone()).collect();
-        let mut known: BTreeMap<String, KnownFile> = BTreeMap::new();
+        let mut known: BTreeMap<String, SeenFile> = BTreeMap::new();
         for seen in all {
             for (path, stale, bytes) in seen.told.lock().files.known() {
-                let new = || KnownFile { path: path.to_owned(), stale, bytes };
+                let new = || SeenFile { path: path.to_owned(), stale, bytes };
                 let file = known.entry(path.to_owned()).or_insert_with(new);
                 file.stale |= stale;
             }

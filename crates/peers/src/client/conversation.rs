@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    KnownFile, Models, Notice, Outbox, TaskNote, Unheard, Wanted, abilities,
+    Models, Notice, Outbox, SeenFile, TaskNote, Unheard, Wanted, abilities,
     closing::Seen,
     listeners::{Listeners, MOST_WANTED},
     shows_forms,
@@ -247,7 +247,7 @@ impl Conversation {
     }
 
     /// The files that its models know.
-    pub(crate) fn known_files(&self) -> Vec<KnownFile> {
+    pub(crate) fn known_files(&self) -> Vec<SeenFile> {
         self.models.get().map(|(models, _)| models.known()).unwrap_or_default()
     }
 

@@ -19,7 +19,7 @@ pub(crate) use abilities::{abilities, ability_names, can, shows_forms};
 pub(crate) use budget::{Budget, BudgetShare};
 pub(crate) use caller::{Caller, Callers, LEVELS};
 pub(crate) use clients::Clients;
-pub use closing::KnownFile;
+pub use closing::SeenFile;
 pub(crate) use closing::{Models, Part};
 pub(crate) use conversation::{CallSeat, Conversation, Refused, STDIO, ask_after};
 pub use form::{ClientForms, Form, Structured};

@@ -77,7 +77,7 @@ use crate::{
     wire::Members,
 };
 pub use crate::{
-    client::KnownFile,
+    client::SeenFile,
     peer::{Change, Subject},
 };
 
@@ -278,7 +278,7 @@ impl Federation {
     }
 
     /// The files that the models of each client know, by the client's name.
-    pub fn known_files(&self) -> Vec<(String, Vec<KnownFile>)> {
+    pub fn known_files(&self) -> Vec<(String, Vec<SeenFile>)> {
         self.subscriptions.clients.known_files()
     }
 

@@ -55,7 +55,7 @@ use std::{
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tectum::{
     config::servers::Live,
-    hooks::ON_BEHALF,
+    on_behalf::ON_BEHALF,
     peers::{child::ancestry, spec::ServerSpec},
 };
 

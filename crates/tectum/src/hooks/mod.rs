@@ -57,9 +57,6 @@ pub(crate) use self::hooked::HookParts;
 pub use self::{facts::HouseFacts, hooked::Hooks};
 use crate::client_hooks::PRE_TOOL_USE;
 
-/// The variable that tells a command which process runs it for a person at the console, by its number: the command
-/// is no Tectum below another one.
-pub const ON_BEHALF: &str = "TECTUM_ON_BEHALF";
 /// Requests that come several times a minute, for ever, are no record of anything.
 const UNRECORDED: [&str; 3] = ["/metrics", "/api/events", "/api/house"];
 /// Where people look at things.

@@ -33,12 +33,12 @@ pub(super) struct SignIns {
 #[derive(Default)]
 struct Kept {
     codes: Vec<(String, SystemTime)>,
-    sessions: Vec<Session>,
+    sessions: Vec<BrowserSession>,
     next: u64,
 }
 
 /// One browser that is signed in.
-struct Session {
+struct BrowserSession {
     facts: SessionFacts,
     cookie: String,
     key: String,
@@ -115,7 +115,7 @@ impl SignIns {
             agent,
             credential: blake3::hash(credential.as_bytes()),
         };
-        kept.sessions.push(Session { facts, cookie: cookie.clone(), key: key.clone() });
+        kept.sessions.push(BrowserSession { facts, cookie: cookie.clone(), key: key.clone() });
         let surplus = kept.sessions.len().saturating_sub(MOST);
         kept.sessions.drain(..surplus);
         Ok(Some(NewSession { cookie, key, expires: now + SESSION_LASTS }))
@@ -128,7 +128,7 @@ impl SignIns {
         let now = SystemTime::now();
         let mut kept = self.kept.lock();
         kept.sessions.retain(|session| now < session.facts.since + SESSION_LASTS);
-        let known = |one: &&mut Session| same(&one.cookie, &cookie) & same(&one.key, key);
+        let known = |one: &&mut BrowserSession| same(&one.cookie, &cookie) & same(&one.key, key);
         let session = kept.sessions.iter_mut().find(known)?;
         session.facts.last_seen = now;
         Some(session.facts.clone())

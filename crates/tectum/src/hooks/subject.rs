@@ -47,9 +47,9 @@ pub(super) fn of(args: &str) -> String {
 }
 
 /// The best member so far.
-type Found = RefCell<Option<(usize, String)>>;
+type BestMember = RefCell<Option<(usize, String)>>;
 
-struct Best<'f>(&'f Found);
+struct Best<'f>(&'f BestMember);
 
 impl<'de> Visitor<'de> for Best<'_> {
     type Value = ();

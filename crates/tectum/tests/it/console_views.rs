@@ -69,7 +69,7 @@ fn calls_are_read_a_page_at_a_time_and_filtered() {
     for (query, expect) in [
         ("tool=edit_*", 1),
         ("failed=true", 1),
-        ("failed=&tool=&q=", 7),
+        ("tool=&q=&since=", 7),
         ("q=absent.txt", 1),
         ("verdict=allowed", 7),
         ("verdict=asked", 0),
@@ -85,7 +85,7 @@ fn calls_are_read_a_page_at_a_time_and_filtered() {
     let cursor = page.get("/api/console/calls?limit=2")["next"].as_str().expect("a cursor").to_owned();
     let newer = page.get(&format!("/api/console/calls?after={cursor}"));
     assert_eq!(texts(list(&newer, "calls"), "call"), seen[..1], "{newer}");
-    for wrong in ["limit=many", "failed=maybe", "before=x", "since=soon", "verdict=maybe"] {
+    for wrong in ["limit=many", "failed=maybe", "failed=", "before=x", "since=soon", "verdict=maybe"] {
         let answer = page.send("GET", &format!("/api/console/calls?{wrong}"), &json!({}));
         assert_eq!(answer.status, 400, "{wrong}: {answer:?}");
     }
@@ -289,6 +289,8 @@ fn servers_are_told_and_acted_on_as_the_commands_do() {
     assert_eq!(trusted.status, 400, "one's own needs none: {trusted:?}");
     let found = page.post("/api/console/servers/import", &json!({}));
     assert_eq!(found["done"], false, "{found}");
+    let nobody = page.send("POST", "/api/console/servers/import", &json!({"from": ""}));
+    assert_eq!(nobody.status, 400, "{nobody:?}");
 }
 
 #[test]

@@ -66,6 +66,10 @@ impl Import {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let site = Site::load(shared, screen)?;
         let Some(from) = &self.from else { return list(&site, screen) };
+        if from.is_empty() {
+            let fault = Fault::invalid("no program is named, and no file");
+            return Err(fault.hint("`tectum import` lists what can be imported").into());
+        }
         let finds = match Client::named(from) {
             Some(client) => {
                 let finds = of_client(&site, client);

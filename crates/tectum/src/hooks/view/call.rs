@@ -4,7 +4,7 @@ use axum::{
     Json,
     extract::{Path, State, rejection::PathRejection},
 };
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use tectum_core::Fault;
 use tectum_journal::{Asked, Ending, Entry, index::Hit, report};
 
@@ -68,15 +68,22 @@ fn whole(entry: &Entry) -> Value {
 
 /// The content of the result and its data, as they are recorded.
 fn sent(ending: &Ending) -> (Value, Value) {
-    let text = |text: String| json!([{ "type": "text", "text": text }]);
     match ending {
-        Ending::Native { text: said, structured } => (text(said.clone()), json!(structured)),
-        Ending::Peer { json, .. } => {
-            let mut result: Value = serde_json::from_str(json.get()).unwrap_or_default();
-            (result["content"].take(), result["structuredContent"].take())
-        }
-        Ending::Fault(_) | Ending::Omitted { .. } => (text(report::result_text(ending)), Value::Null),
+        Ending::Native { text: said, structured } => (text(said), json!(structured)),
+        Ending::Peer { json, .. } => of_server(json),
+        Ending::Fault(_) | Ending::Omitted { .. } => (text(&report::result_text(ending)), Value::Null),
     }
+}
+
+/// A text as content.
+pub(super) fn text(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+/// The content and the data of a server's result.
+pub(super) fn of_server(json: &RawValue) -> (Value, Value) {
+    let mut result: Value = serde_json::from_str(json.get()).unwrap_or_default();
+    (result["content"].take(), result["structuredContent"].take())
 }
 
 /// A rule with its place, which stands behind it in parentheses.

@@ -14,10 +14,8 @@ use serde_json::Value;
 use tectum_core::{Fault, FaultKind};
 use tectum_peers::child::own_guard;
 
-use super::{
-    super::{ON_BEHALF, hooked::Hooks},
-    records,
-};
+use super::{super::hooked::Hooks, records};
+use crate::on_behalf::ON_BEHALF;
 
 /// The time that a command may take.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use serde_json::{Value, json};
 use tectum_core::directives::TODO_ANCHOR;
 use tectum_journal::tokens;
-use tectum_peers::federation::KnownFile;
+use tectum_peers::federation::SeenFile;
 
 use super::super::hooked::Hooks;
 
@@ -31,8 +31,8 @@ pub(in super::super) async fn context(State(hooks): State<Hooks>) -> Json<Value>
         // Each file is looked at on the disk.
         tokio::task::spawn_blocking(move || hooks.federation().known_files())
     };
-    let clients: Vec<(String, Vec<KnownFile>)> = looking.await.unwrap_or_default();
-    let mut files: Vec<&KnownFile> = clients.iter().flat_map(|(_, files)| files).collect();
+    let clients: Vec<(String, Vec<SeenFile>)> = looking.await.unwrap_or_default();
+    let mut files: Vec<&SeenFile> = clients.iter().flat_map(|(_, files)| files).collect();
     files.sort_by(|one, other| one.path.cmp(&other.path).then(other.stale.cmp(&one.stale)));
     files.dedup_by(|one, other| one.path == other.path);
     let clients: Vec<Value> = clients
@@ -49,7 +49,7 @@ pub(in super::super) async fn context(State(hooks): State<Hooks>) -> Json<Value>
     }))
 }
 
-fn file(file: &KnownFile) -> Value {
+fn file(file: &SeenFile) -> Value {
     json!({ "path": file.path, "stale": file.stale, "tokens": file.bytes.map(tokens) })
 }
 

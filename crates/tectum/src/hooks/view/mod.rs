@@ -6,6 +6,7 @@ pub(super) mod calls;
 mod command;
 pub(super) mod context;
 pub(super) mod now;
+mod place;
 pub(super) mod policy;
 mod query;
 mod records;

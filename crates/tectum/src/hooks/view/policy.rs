@@ -12,11 +12,12 @@ use tectum_journal::{
 
 use super::{
     super::{hooked::Hooks, refusal::Refusal, subject},
+    place::place,
     records,
 };
 use crate::{
     Config,
-    config::{Origin, keys, value::Item},
+    config::{keys, value::Item},
 };
 
 /// The last calls, in which rules are counted.
@@ -138,11 +139,4 @@ fn roots(config: &Config) -> Vec<Value> {
     let root = |path: &std::path::PathBuf| json!({ "path": path, "access": "read and write" });
     let tracked = |path: &std::path::PathBuf| json!({ "path": path, "access": "this file alone" });
     workspace.roots.iter().map(root).chain(workspace.tracked.iter().map(tracked)).collect()
-}
-
-fn place(origin: &Origin) -> Value {
-    match origin {
-        Origin::File { name, line, .. } => json!({ "file": &**name, "line": line }),
-        other => json!({ "file": other.to_string(), "line": null }),
-    }
 }

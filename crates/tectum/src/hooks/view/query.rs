@@ -16,7 +16,7 @@ use super::super::refusal::Refusal;
 const NUMBERS: [&str; 2] = ["limit", "buckets"];
 const FLAGS: [&str; 1] = ["failed"];
 
-/// The parameters of a request; empty ones count as absent.
+/// The parameters of a request; empty texts count as absent.
 pub(in super::super) struct Wanted<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Wanted<T> {
@@ -24,7 +24,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Wanted<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
-        let given = query.filter(|(_, value)| !value.is_empty());
+        let given = query.filter(|(name, value)| !value.is_empty() || !is_text(name));
         let members: Map<String, Value> =
             given.map(|(name, value)| (name.to_string(), typed(&name, &value))).collect();
         serde_json::from_value(members.into()).map(Self).map_err(|error| {
@@ -32,6 +32,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Wanted<T> {
             Fault::invalid(format!("a parameter cannot be read: {error}")).hint(hint).into()
         })
     }
+}
+
+fn is_text(name: &str) -> bool {
+    !NUMBERS.contains(&name) && !FLAGS.contains(&name)
 }
 
 /// A value as its parameter has it; one that does not fit stays a text, which is refused.

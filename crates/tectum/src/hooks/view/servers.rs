@@ -17,14 +17,12 @@ use tectum_state::Moment;
 
 use super::{
     super::{hooked::Hooks, refusal::Refusal},
+    place::place,
     records,
 };
 use crate::{
-    config::{
-        Origin,
-        servers::{Survey, Why, keys, spoken, survey::Server, trust::Trust},
-    },
-    servers, status,
+    config::servers::{Survey, Why, keys, spoken, survey::Server, trust::Trust},
+    status,
 };
 
 /// The last lines of what a server complained.
@@ -46,7 +44,7 @@ pub(super) async fn told(hooks: &Hooks) -> Result<Vec<Value>, Fault> {
     let (live, past) = (federation.status(), federation.histories());
     let reading = tokio::task::spawn_blocking(move || {
         let survey = Survey::read(&sources, &config);
-        let traces = servers::directory(&config);
+        let traces = status::directory(&config);
         let site = Site { traces, live, past };
         let servers = survey.servers.iter().map(|server| site.told(server));
         let broken = survey.broken.iter().map(|held| {
@@ -129,11 +127,4 @@ fn approval(change: &Change) -> Value {
         "is": is,
         "diff": diff,
     })
-}
-
-fn place(origin: &Origin) -> Value {
-    match origin {
-        Origin::File { name, line, .. } => json!({ "file": &**name, "line": line }),
-        other => json!({ "file": other.to_string(), "line": null }),
-    }
 }

@@ -19,8 +19,8 @@ use super::{
 };
 
 /// The parts of the time, if nobody says how many, and the most.
-const USUAL: u64 = 60;
-const MOST: u64 = 500;
+const USUAL: usize = 60;
+const MOST: usize = 500;
 /// The ends of the classes of duration, in milliseconds; the last one has none.
 const UPPER_MS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000];
 /// What is told where nobody says since when: the last hour.
@@ -37,7 +37,7 @@ pub(in super::super) struct StatsWanted {
     /// The whole name of a session.
     session: Option<String>,
     /// The parts of the time, at most 500.
-    buckets: Option<u64>,
+    buckets: Option<usize>,
 }
 
 /// Figures of calls over time and by tool
@@ -77,10 +77,11 @@ fn figures(
     index: &mut Index,
     (from, to): (u64, u64),
     session: Option<&str>,
-    buckets: u64,
+    buckets: usize,
 ) -> io::Result<Value> {
     let calls = index.numbers(from, to, session)?;
     let names = index.tool_names()?;
+    let buckets = buckets as u64;
     let width = (to - from).div_ceil(buckets).max(1);
     let mut rest = calls.as_slice();
     let (mut series, mut counts, mut at) = (Vec::new(), Vec::new(), Vec::new());

@@ -80,16 +80,12 @@ pub(in super::super) async fn call(
 }
 
 fn said(tool: &str, outcome: &Outcome) -> Value {
-    let text = |text: &str| json!([{ "type": "text", "text": text }]);
     let (sent, structured) = match &outcome.result {
         Ok(Payload::Native(reply)) => {
-            (text(&reply.text), serde_json::from_str(&reply.structured).unwrap_or_default())
+            (call::text(&reply.text), serde_json::from_str(&reply.structured).unwrap_or_default())
         }
-        Ok(Payload::Peer(reply)) => {
-            let mut result: Value = serde_json::from_str(reply.json.get()).unwrap_or_default();
-            (result["content"].take(), result["structuredContent"].take())
-        }
-        Err(fault) => (text(&fault.text()), Value::Null),
+        Ok(Payload::Peer(reply)) => call::of_server(&reply.json),
+        Err(fault) => (call::text(&fault.text()), Value::Null),
     };
     let fault = outcome.result.as_ref().err();
     json!({
