@@ -43,7 +43,7 @@ export const attention = {
   view: () => page({ title: 'Attention', sub: 'What changes around the agent, and what of it was told' },
     act.show(),
     off
-      ? empty('Attention is off', ['It watches tests, files and servers, and tells the model only what matters. Switch it on in tectum.toml: ', h('code', null, '[attention] on = true'), '.'])
+      ? empty('Attention is off', ['It watches files, commands and servers, and tells the model only what matters. Switch it on in tectum.toml: ', h('code', null, '[attention] organs = "internal"'), '.'])
       : trouble ? h('div', null, shown(trouble.message)) : value ? [organs(value.organs ?? []), news(value.news ?? [])] : null),
 };
 
@@ -61,11 +61,11 @@ function organs(list) {
   const most = Math.max(0.001, ...list.flatMap(salience));
   return figure({
     name: 'salience', title: 'Salience', unit: 'by organ, over time', columns: ['Organ', 'Now', 'State'],
-    rows: () => list.map((organ) => [line(organ.name), (salience(organ).at(-1) ?? 0).toFixed(2), line(organ.state)]),
+    rows: () => list.map((organ) => [line(organ.name), (salience(organ).at(-1) ?? 0).toFixed(2), stateMark(organ)]),
   }, h('ul.organs', null, list.map((organ) => {
     const values = salience(organ);
     return h('li', { key: organ.name, class: organ.muted ? 'off' : '' },
-      h('b', null, line(organ.name)), mark(organ.muted ? 'off' : organ.pinned ? 'info' : 'ok', organ.muted ? 'muted' : organ.pinned ? 'pinned' : plain(organ.state)),
+      h('div', null, h('b', null, line(organ.name)), reading(organ.readings?.at(-1))), stateMark(organ),
       sized(`organ-${organ.name}`, 34, (width) => plot(width, 34, { role: 'img', 'aria-label': `Salience of ${plain(organ.name)}` },
         h('line.grid', { x1: 0, x2: width, y1: 33, y2: 33 }),
         values.map((/** @type {number} */ each, /** @type {number} */ at) => h('rect.calls', { x: (at * width) / values.length, width: Math.max(1, width / values.length - 1), y: 33 - (each / most) * 30, height: (each / most) * 30, 'data-tip': each.toFixed(2) })))),
@@ -76,10 +76,19 @@ function organs(list) {
   })));
 }
 
+/** @param {any} organ */
+const stateMark = (organ) => {
+  const state = organ.muted ? 'muted' : organ.pinned ? 'pinned' : plain(organ.state);
+  return mark({ muted: 'off', pinned: 'info', waiting: 'busy', stale: 'warn' }[state] ?? /** @type {any} */ ('ok'), state);
+};
+
+/** What an organ saw last. @param {any} last */
+const reading = (last) => last && h('span.note.last', { title: plain(JSON.stringify(last)) }, when(last.at), last.path && [': ', line(last.path)]);
+
 /** @param {any[]} list */
 const news = (list) =>
   panel('News', {}, list.length
     ? h('ul.rows.news', null, list.map((each) => h('li', { key: each.id },
-      h('div', null, h('p', null, shown(each.sentence)), h('p.note', null, line(each.organ), ' · ', when(each.at), each.told?.length ? [' · told ', each.told.map((/** @type {any} */ told) => plain(told.client ?? '')).filter(Boolean).join(', ')] : ' · not told')),
+      h('div', null, h('p', null, shown(each.sentence)), h('p.note', null, each.urgent && [mark('warn', 'urgent'), ' · '], line(each.organ), ' · ', when(each.at), each.told?.length ? each.told.map((/** @type {any} */ told) => [' · told ', line(told.client), ' ', line(told.how), told.seen ? ', seen' : '']) : ' · not told')),
       each.why && h('details', null, h('summary', null, 'Why'), json(each.why, `why-${each.id}`)))))
     : empty('No news yet', 'Sentences that were worth telling the model appear here.'));

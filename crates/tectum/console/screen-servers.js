@@ -61,7 +61,8 @@ function all() {
 const does = (name, what, body = {}, busy = what) =>
   void act.run(busy, async () => {
     const answer = await post(`/api/console/servers/${encodeURIComponent(name)}/${what}`, body);
-    if (what === 'remove') go(link('servers'));
+    // Whoever went elsewhere meanwhile stays there.
+    if (what === 'remove' && location.hash === link('servers', name)) go(link('servers'));
     await list.load();
     return [h('p', null, DONE[what] ?? 'Done.'), (answer.notes ?? []).map((/** @type {string} */ note) => h('p.note', null, shown(note))), answer.diff && diff(answer.diff, 'tectum.toml', `${name}-${what}`)];
   });

@@ -74,11 +74,14 @@ for (let round = 0; round < 360; round++) await post('/dev/burst', { calls: 1000
 await until(() => page.evaluate(async () => (await import('/console/store.js')).state.now.session.calls > 360_000), 'an hour of calls');
 console.log('heap after 360,000 calls', await heap());
 
-await page.evaluate(() => {
+await page.reload();
+await page.locator('.v-row a').first().waitFor();
+const last = await page.evaluate(() => {
   const list = document.querySelector('.v-scroll');
   list.scrollTop = list.scrollHeight;
+  return list.getAttribute('aria-rowcount');
 });
-await until(() => page.evaluate(() => !document.querySelector('.v-row.wait') && document.querySelector('.v-scroll').scrollTop > 3e6), 'all rows');
+await page.locator(`.v-row[aria-rowindex="${last}"] a`).waitFor();
 console.log('heap with 100,000 rows read', await heap());
 const events = [];
 cdp.on('Tracing.dataCollected', ({ value }) => events.push(...value));

@@ -27,19 +27,19 @@ await play([
       const list = document.querySelector('.v-scroll');
       list.scrollTop = list.scrollHeight * part;
     }, part);
-    for (const part of [0.01, 0.3, 1]) {
+    for (const [part, row] of [[0.01, 1010], [0.3, 30_010], [1, CALLS + 1]]) {
       await scroll(part);
-      await until(async () => (await page.locator('.v-row.wait').count()) === 0 && (await page.locator('.v-row a').count()) > 0, `the rows at ${part}`);
+      await page.locator(`.v-row[aria-rowindex="${row}"] a`).waitFor();
       expect((await rows()) < 100, `${await rows()} rows exist`);
     }
-    await page.locator(`.v-row[aria-rowindex="${CALLS + 1}"] a`).waitFor();
     // Whoever reads further down is not moved by what happens; newer calls are offered.
     await scroll(0.5);
-    await until(async () => (await page.locator('.v-row.wait').count()) === 0, 'the middle');
-    const reading = await page.locator('.v-row').nth(20).textContent();
+    const read = page.locator('.v-row[aria-rowindex="50010"] a');
+    await read.waitFor();
+    const reading = await read.textContent();
     for (let at = 0; at < 50; at++) await tell('call.ended', { call: `c-new${at}`, tool: 'read_file', subject: 'a.rs', client: 'codex', session: 's-0', ok: true, took_ms: 1, tokens_in: 1, tokens_out: 1 });
     await page.locator('.fresh', { hasText: '50 new calls' }).waitFor();
-    equal(await page.locator('.v-row').nth(20).textContent(), reading, 'the row that is read');
+    equal(await read.textContent(), reading, 'the row that is read');
     await page.locator('.fresh').click();
     await until(async () => page.evaluate(() => document.querySelector('.v-scroll').scrollTop === 0), 'the top');
   }],
