@@ -39,6 +39,7 @@
 //! * **The whole state is [`Workspace`] itself**, as serde: save it whenever it pleases you.
 
 mod counters;
+pub mod generate;
 mod input;
 pub mod measure;
 mod modulation;
@@ -47,7 +48,7 @@ mod quantities;
 mod sentence;
 mod settings;
 mod signal;
-mod theory;
+pub mod theory;
 mod workspace;
 
 pub use counters::Counters;
@@ -57,5 +58,5 @@ pub use news::{Factors, GateFactors, News, NewsId, Rival};
 pub use quantities::{Quantities, Vitals};
 pub use settings::{Change, Dynamics, OrganConfig, Settings, Source};
 pub use signal::{Signal, SignalKind};
-pub use theory::vector::Random;
+pub use theory::{adapter::Adapter, vector::Random};
 pub use workspace::{Consolidated, OrganView, Workspace};

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{input::Seconds, signal::Signal};
+use crate::{input::Seconds, sentence::tokens, signal::Signal};
 
 /// The number of a piece of news, never used again: `n17`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,6 +45,13 @@ pub struct News {
     pub acknowledged: Option<Seconds>,
     /// Why it won.
     pub factors: Factors,
+}
+
+impl News {
+    /// What the sentence costs a model, estimated.
+    pub fn tokens(&self) -> usize {
+        tokens(&self.sentence)
+    }
 }
 
 /// Every number behind a winner, in the order in which they are computed.

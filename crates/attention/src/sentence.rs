@@ -10,7 +10,7 @@ pub(crate) const TOKENS: usize = 60;
 /// Where the agent reads more, unless an event names a place.
 const DETAILS: &str = "tectum://attention/focus";
 /// Characters of a foreign text, from what is wished for to what always fits.
-const LENGTHS: [usize; 6] = [80, 48, 32, 20, 12, 6];
+const LENGTHS: [usize; 5] = [80, 48, 32, 20, 12];
 
 /// What a sentence is made of.
 pub(crate) struct Parts<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct Parts<'a> {
 /// The longest form that fits: first foreign texts get shorter, then the rest is left out.
 pub(crate) fn sentence(parts: &Parts<'_>) -> String {
     let forms = LENGTHS.iter().map(|length| (*length, true, true));
-    let forms = forms.chain([(12, false, true), (12, false, false), (6, false, false)]);
+    let forms = forms.chain([(12, true, false), (12, false, false), (6, false, false)]);
     let mut text = String::new();
     for (length, touches, details) in forms {
         text = form(parts, length, touches, details);
@@ -162,19 +162,23 @@ fn is_invisible(c: char) -> bool {
             | 0xE000..=0xF8FF | 0xFE00..=0xFE0F | 0xFEFF | 0xFFF0..=0xFFFB | 0xE0000..=0x10FFFF)
 }
 
-/// What a text costs a model at most: a token for every four letters of a word or two digits, for every
-/// mark, and for every character outside ASCII.
+/// What a text costs a model, estimated: a token for every five letters of a word, three digits and two
+/// marks, and for every character outside ASCII.
 pub(crate) fn tokens(text: &str) -> usize {
-    let (mut count, mut letters, mut digits) = (0, 0_usize, 0_usize);
+    let (mut count, mut run, mut kind) = (0, 0_usize, 0_usize);
     for c in text.chars().chain([' ']) {
-        match c {
-            c if c.is_ascii_alphabetic() => letters += 1,
-            c if c.is_ascii_digit() => digits += 1,
-            c => {
-                count += letters.div_ceil(4) + digits.div_ceil(3) + usize::from(c != ' ');
-                (letters, digits) = (0, 0);
-            }
+        let now = match c {
+            c if c.is_ascii_alphabetic() => 5,
+            c if c.is_ascii_digit() => 3,
+            ' ' => 0,
+            c if c.is_ascii() => 2,
+            _ => 1,
+        };
+        if now != kind {
+            count += if kind == 0 { 0 } else { run.div_ceil(kind) };
+            (run, kind) = (0, now);
         }
+        run += 1;
     }
     count
 }

@@ -3,3 +3,5 @@
 pub mod hooks;
 pub mod nab;
 pub mod outages;
+pub mod pace;
+pub mod trace;

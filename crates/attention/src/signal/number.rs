@@ -93,6 +93,7 @@ impl Number {
         self.last = value;
         let mut excess = 0.0_f64;
         if self.readings > SETTLED {
+            self.records += u32::from(x > self.most[0] || x < self.least[0]);
             for (k, view) in views.iter().enumerate() {
                 let range = f64::from(self.most[k]) - f64::from(self.least[k]) + 1e-9;
                 let beyond = (view - self.most[k]).max(self.least[k] - view);
@@ -100,7 +101,6 @@ impl Number {
                 self.least[k] = self.least[k].min(*view);
                 self.most[k] = self.most[k].max(*view);
             }
-            self.records += u32::from(excess > MARGIN);
         }
         if self.readings > WARM_UP && !self.counts() { excess } else { 0.0 }
     }

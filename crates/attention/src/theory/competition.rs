@@ -9,15 +9,15 @@ const TINY: f64 = 1e-8;
 
 /// What a competition leaves.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Competition {
+pub struct Competition {
     /// The share of each proposal after inhibition, before the cut to the winners.
-    pub(crate) activation: Vec<f64>,
+    pub activation: Vec<f64>,
     /// −½ xᵀWx at the end.
-    pub(crate) energy: f64,
+    pub energy: f64,
 }
 
 /// x ← softmax((Wx + x₀) / T), five times from x₀ = salience · ignition, W = −(1 − I).
-pub(crate) fn compete(salience: &[f64], ignition: &[f64], temperature: f64) -> Competition {
+pub fn compete(salience: &[f64], ignition: &[f64], temperature: f64) -> Competition {
     let input: Vec<f64> = salience.iter().zip(ignition).map(|(s, p)| s * p).collect();
     let mut x = input.clone();
     for _ in 0..STEPS {
@@ -33,7 +33,7 @@ pub(crate) fn compete(salience: &[f64], ignition: &[f64], temperature: f64) -> C
 }
 
 /// The `n` largest, divided by their sum; the others are 0.
-pub(crate) fn winners(activation: &[f64], n: usize) -> Vec<f64> {
+pub fn winners(activation: &[f64], n: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..activation.len()).collect();
     order.sort_by(|a, b| activation[*b].total_cmp(&activation[*a]));
     let mut kept = vec![0.0; activation.len()];
@@ -45,7 +45,8 @@ pub(crate) fn winners(activation: &[f64], n: usize) -> Vec<f64> {
     kept
 }
 
-pub(crate) fn softmax(x: &mut [f64]) {
+/// Shares that sum to one, by exponentials.
+pub fn softmax(x: &mut [f64]) {
     let most = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     x.iter_mut().for_each(|x| *x = (*x - most).exp());
     let sum: f64 = x.iter().sum();

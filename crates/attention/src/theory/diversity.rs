@@ -11,13 +11,14 @@ const WINDOW: usize = 50;
 
 /// The last winners.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Diversity {
+pub struct Diversity {
     wins: VecDeque<String>,
     counts: BTreeMap<String, u32>,
 }
 
 impl Diversity {
-    pub(crate) fn won(&mut self, organ: &str) {
+    /// An organ won.
+    pub fn won(&mut self, organ: &str) {
         if self.wins.len() == WINDOW
             && let Some(oldest) = self.wins.pop_front()
             && let Some(count) = self.counts.get_mut(&oldest)
@@ -29,13 +30,13 @@ impl Diversity {
     }
 
     /// The share of the last wins.
-    pub(crate) fn share(&self, organ: &str) -> f64 {
+    pub fn share(&self, organ: &str) -> f64 {
         let won = self.counts.get(organ).copied().unwrap_or(0);
         if self.wins.is_empty() { 0.0 } else { f64::from(won) / self.wins.len() as f64 }
     }
 
     /// 0.1 · max(0, 1 − 2 · share).
-    pub(crate) fn boost(&self, organ: &str) -> f64 {
+    pub fn boost(&self, organ: &str) -> f64 {
         PRESSURE * (1.0 - 2.0 * self.share(organ)).max(0.0)
     }
 }

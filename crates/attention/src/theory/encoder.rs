@@ -6,7 +6,7 @@ use crate::signal::{Leaf, fnv1a, walk};
 
 /// Each path is hashed to a slot with a sign, and its value added there: numbers as
 /// sign(x) · ln(1 + |x|) / 10 within ±1, texts by a fixed hash of the text, null as nothing.
-pub(crate) fn encode(state: &Value, dim: usize) -> Vec<f32> {
+pub fn encode(state: &Value, dim: usize) -> Vec<f32> {
     let mut vector = vec![0.0; dim];
     if dim > 0 {
         walk(state, &mut |path, leaf| {
@@ -18,7 +18,7 @@ pub(crate) fn encode(state: &Value, dim: usize) -> Vec<f32> {
 }
 
 /// ‖new − old‖₂ / √dim, at most 1.
-pub(crate) fn raw_change(old: &[f32], new: &[f32]) -> f64 {
+pub fn raw_change(old: &[f32], new: &[f32]) -> f64 {
     let squares: f64 = old.iter().zip(new).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
     (squares.sqrt() / (new.len().max(1) as f64).sqrt()).min(1.0)
 }

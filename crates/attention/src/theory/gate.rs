@@ -3,12 +3,12 @@
 use super::sigmoid;
 
 /// g = σ(2 · cos(φ − Φ) + novelty − 0.5 · cost) · max(0, freshness).
-pub(crate) fn gate(phase: f64, global: f64, novelty: f64, cost: f64, freshness: f64) -> f64 {
+pub fn gate(phase: f64, global: f64, novelty: f64, cost: f64, freshness: f64) -> f64 {
     sigmoid(2.0 * (phase - global).cos() + novelty - 0.5 * cost) * freshness.max(0.0)
 }
 
 /// What urgent news pass with at least, in whatever phase.
-pub(crate) const URGENT_FLOOR: f64 = 0.9;
+pub const URGENT_FLOOR: f64 = 0.9;
 
 #[cfg(test)]
 mod tests {

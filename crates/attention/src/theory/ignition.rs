@@ -3,15 +3,15 @@
 use super::sigmoid;
 
 /// The tick of an organ that was never heard.
-pub(crate) const NEVER: f64 = -1000.0;
+pub const NEVER: f64 = -1000.0;
 
 /// r = σ((t − last − 5) / 2): readiness after the last ignition, in ticks.
-pub(crate) fn readiness(tick: f64, last: f64) -> f64 {
+pub fn readiness(tick: f64, last: f64) -> f64 {
     sigmoid((tick - last - 5.0) / 2.0)
 }
 
 /// p = σ((s − 0.5) / 0.1) · r. More than one half ignites.
-pub(crate) fn probability(total: f64, readiness: f64) -> f64 {
+pub fn probability(total: f64, readiness: f64) -> f64 {
     sigmoid((total - 0.5) / 0.1) * readiness
 }
 

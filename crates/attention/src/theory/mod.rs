@@ -1,15 +1,22 @@
 //! The formulas of the workspace, each alone and without state that it does not need.
 
-pub(crate) mod competition;
-pub(crate) mod diversity;
-pub(crate) mod encoder;
-pub(crate) mod gate;
-pub(crate) mod ignition;
-pub(crate) mod phase;
-pub(crate) mod vector;
+pub mod adapter;
+pub mod bus;
+pub mod competition;
+pub mod diversity;
+pub mod encoder;
+pub mod energy;
+pub mod ensemble;
+pub mod gate;
+pub mod heads;
+pub mod ignition;
+pub mod layers;
+pub mod phase;
+pub mod prior;
+pub mod vector;
 
 /// The logistic function.
-pub(crate) fn sigmoid(x: f64) -> f64 {
+pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 

@@ -3,16 +3,16 @@
 use std::f64::consts::TAU;
 
 /// The coupling of a step; not multiplied by its duration.
-pub(crate) const COUPLING: f64 = 0.1;
+pub const COUPLING: f64 = 0.1;
 
 /// φ ← (φ + 2π·f·dt + K·sin(Φ − φ)) mod 2π; without Φ there is no coupling.
-pub(crate) fn step(phase: f64, frequency: f64, dt: f64, global: Option<f64>, coupling: f64) -> f64 {
+pub fn step(phase: f64, frequency: f64, dt: f64, global: Option<f64>, coupling: f64) -> f64 {
     let pull = global.map_or(0.0, |global| coupling * (global - phase).sin());
     (phase + TAU * frequency * dt + pull).rem_euclid(TAU)
 }
 
 /// atan2(Σ sin, Σ cos), which does not break near 2π, and how close all are to one: 0 to 1.
-pub(crate) fn mean(phases: impl Iterator<Item = f64>) -> (f64, f64) {
+pub fn mean(phases: impl Iterator<Item = f64>) -> (f64, f64) {
     let (mut sin, mut cos, mut count) = (0.0, 0.0, 0.0_f64);
     for phase in phases {
         sin += phase.sin();

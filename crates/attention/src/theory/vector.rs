@@ -1,19 +1,20 @@
 //! Vectors: means that move, angles, and projections that are fixed by a seed.
 
 /// s ← m·s + (1 − m)·x; what x lacks counts as 0, what it has too much is cut.
-pub(crate) fn follow(standing: &mut [f32], x: &[f32], momentum: f32) {
+pub fn follow(standing: &mut [f32], x: &[f32], momentum: f32) {
     for (at, s) in standing.iter_mut().enumerate() {
         *s = momentum * *s + (1.0 - momentum) * x.get(at).copied().unwrap_or(0.0);
     }
 }
 
-pub(crate) fn norm(x: &[f32]) -> f64 {
+/// The length of a vector.
+pub fn norm(x: &[f32]) -> f64 {
     x.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
 }
 
 /// How much of a direction stands in another: the cosine, times how strong `standing` is beside `x`, at
 /// most 1. A standing vector that has faded no longer draws attention.
-pub(crate) fn relevance(x: &[f32], standing: &[f32]) -> f64 {
+pub fn relevance(x: &[f32], standing: &[f32]) -> f64 {
     let product: f64 = x.iter().zip(standing).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
     let (nx, ns) = (norm(x), norm(standing));
     if nx < 1e-12 || ns < 1e-12 {
@@ -24,13 +25,13 @@ pub(crate) fn relevance(x: &[f32], standing: &[f32]) -> f64 {
 
 /// Orthonormal rows by Gram–Schmidt over seeded numbers: a projection whose transpose decodes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Projection {
+pub struct Projection {
     rows: Vec<Vec<f32>>,
 }
 
 impl Projection {
     /// From `from` dimensions to `to`; as many rows as the smaller has.
-    pub(crate) fn new(from: usize, to: usize, seed: u64) -> Self {
+    pub fn new(from: usize, to: usize, seed: u64) -> Self {
         let (count, length) = (from.min(to), from.max(to));
         let mut random = Random::new(seed);
         let mut rows: Vec<Vec<f64>> = Vec::with_capacity(count);
@@ -48,7 +49,7 @@ impl Projection {
     }
 
     /// From the smaller space into the larger.
-    pub(crate) fn widen(&self, x: &[f32]) -> Vec<f32> {
+    pub fn widen(&self, x: &[f32]) -> Vec<f32> {
         let mut wide = vec![0.0; self.rows.first().map_or(0, Vec::len)];
         for (row, x) in self.rows.iter().zip(x) {
             wide.iter_mut().zip(row).for_each(|(wide, r)| *wide += r * x);
@@ -57,7 +58,7 @@ impl Projection {
     }
 
     /// From the larger space into the smaller: the transpose of [`widen`](Self::widen).
-    pub(crate) fn narrow(&self, x: &[f32]) -> Vec<f32> {
+    pub fn narrow(&self, x: &[f32]) -> Vec<f32> {
         self.rows.iter().map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
     }
 }

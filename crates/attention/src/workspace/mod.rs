@@ -1,6 +1,7 @@
 //! The workspace: organs propose, one may win, and what won waits until it was told.
 
 mod budget;
+mod dynamics;
 mod intake;
 mod kept;
 mod organ;
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::{budget::Budget, organ::Organ};
+use self::{budget::Budget, dynamics::Theatre, organ::Organ};
 use crate::{
     counters::Counters,
     input::{AgentRhythm, Direction, Event, Input, Seconds, Severity, Task},
@@ -21,7 +22,7 @@ use crate::{
     sentence,
     settings::{OrganConfig, Settings},
     signal::Signal,
-    theory::diversity::Diversity,
+    theory::{adapter::Adapter, diversity::Diversity},
 };
 
 /// Told news that are kept for `why`.
@@ -41,6 +42,7 @@ pub struct Workspace {
     diversity: Diversity,
     budget: Budget,
     standing: Vec<f32>,
+    theatre: Theatre,
     news: Vec<News>,
     next_id: u64,
     /// When news of a site were won last, by site.
@@ -100,7 +102,8 @@ impl Workspace {
     pub fn new(settings: Settings) -> Self {
         Self {
             budget: Budget::new(settings.hourly),
-            standing: vec![0.0; settings.workspace_dim],
+            standing: Vec::new(),
+            theatre: Theatre::new(settings.workspace_dim),
             settings,
             organs: BTreeMap::new(),
             live: BTreeSet::new(),
@@ -126,7 +129,9 @@ impl Workspace {
 
     /// Takes other settings; what was learned stays.
     pub fn configure(&mut self, settings: Settings) {
-        self.standing.resize(settings.workspace_dim, 0.0);
+        if settings.workspace_dim != self.settings.workspace_dim || settings.seed != self.settings.seed {
+            self.theatre = Theatre::new(settings.workspace_dim);
+        }
         self.settings = settings;
     }
 
@@ -257,6 +262,7 @@ impl Workspace {
     pub fn reset_homeostasis(&mut self) {
         self.organs.values_mut().for_each(Organ::rest);
         self.causes.clear();
+        self.theatre.energy = Default::default();
         let start = crate::settings::Dynamics::default();
         self.settings.dynamics.temperature = start.temperature;
         self.settings.dynamics.coherence_target = start.coherence_target;
@@ -284,6 +290,11 @@ impl Workspace {
             details: None,
         }));
         severity >= Severity::Warning
+    }
+
+    /// Trained weights for `dynamics.adapter`; none goes back to the fixed projection.
+    pub fn set_adapter(&mut self, adapter: Option<Adapter>) {
+        self.theatre.adapter = adapter;
     }
 
     /// Forgets what no longer stands in any state, and news that were told and acknowledged.

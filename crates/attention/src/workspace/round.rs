@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Workspace, organ::Organ};
+use super::{Workspace, dynamics::Seen, organ::Organ};
 use crate::{
     news::{Factors, GateFactors, News, NewsId, Rival},
     sentence::{Parts, sentence},
@@ -39,13 +39,7 @@ struct Proposal {
 impl Workspace {
     pub(super) fn round(&mut self, passed: f64) -> Vec<News> {
         self.budget.refill(self.now, &self.settings);
-        if self.settings.dynamics.oscillators {
-            for organ in self.organs.values_mut() {
-                let global = Some(self.rhythm.phase());
-                organ.phase =
-                    phase::step(organ.phase, organ.config.frequency, passed, global, phase::COUPLING);
-            }
-        }
+        self.swing(passed);
         self.modulation.workspace_winner_id = None;
         self.modulation.workspace_broadcast = None;
         self.modulation.workspace_winner_confidence = 0.0;
@@ -61,7 +55,9 @@ impl Workspace {
             organ.record(self.tick, proposal.total);
             proposals.push(proposal);
         }
-        let totals: Vec<f64> = proposals.iter().map(|proposal| proposal.total).collect();
+        let factors = self.factors(&proposals);
+        let totals: Vec<f64> =
+            proposals.iter().zip(&factors).map(|(proposal, factor)| proposal.total * factor).collect();
         let ignitions: Vec<f64> = proposals.iter().map(|proposal| proposal.ignition).collect();
         let found = competition::compete(&totals, &ignitions, self.settings.dynamics.temperature);
         self.last_round = Outcome {
@@ -71,35 +67,65 @@ impl Workspace {
             share: 0.0,
             energy: found.energy,
         };
-        let Some(winner) = self.choose(&proposals, &found.activation) else {
-            self.fade();
+        let winner = self.choose(&proposals, &found.activation, &factors);
+        let allowed = winner.filter(|_| self.budget.allows(self.rhythm, &self.settings));
+        self.counters.held_back += u64::from(winner.is_some() && allowed.is_none());
+        self.theatre.spend(allowed.is_some(), &self.settings.dynamics);
+        self.modulation.energy_budget = self.theatre.energy.left;
+        self.modulation.energy_ratio = self.theatre.energy.ratio();
+        self.modulation.gating_winner_id.clone_from(&self.theatre.prior.selected);
+        self.modulation.gating_stn_active = self.theatre.prior.suspended > 0;
+        let Some(winner) = allowed else {
+            // Nobody won: the standing broadcast fades.
+            vector::follow(&mut self.standing, &[], 0.9);
             return Vec::new();
         };
-        if !self.budget.allows(self.rhythm, &self.settings) {
-            self.counters.held_back += 1;
-            self.fade();
-            return Vec::new();
-        }
         let rivals = rivals(&proposals, &found.activation, winner);
         let share = competition::winners(&found.activation, 1)[winner].min(found.activation[winner]);
         self.crown(&proposals[winner], share, rivals)
     }
 
-    /// Nobody won: the standing broadcast fades.
-    fn fade(&mut self) {
-        vector::follow(&mut self.standing, &[], 0.9);
+    /// The organs' phases, which follow the agent's.
+    fn swing(&mut self, passed: f64) {
+        if !self.settings.dynamics.oscillators {
+            return;
+        }
+        let (global, coupling) = (self.rhythm.phase(), self.theatre.coupling);
+        for organ in self.organs.values_mut() {
+            organ.phase = phase::step(organ.phase, organ.config.frequency, passed, Some(global), coupling);
+        }
+        let (_, coherence) = phase::mean(self.organs.values().map(|organ| organ.phase));
+        self.theatre.hear_phases(coherence, self.settings.dynamics.coherence_target);
+    }
+
+    /// What the optional parts make of the proposals.
+    fn factors(&mut self, proposals: &[Proposal]) -> Vec<f64> {
+        let seen: Vec<Seen<'_>> = proposals
+            .iter()
+            .filter_map(|proposal| {
+                let organ = self.organs.get(&proposal.organ)?;
+                Some(Seen {
+                    organ: &proposal.organ,
+                    content: &organ.latent,
+                    total: proposal.total,
+                    cost: organ.config.cost,
+                    novelty: proposal.gate.novelty,
+                })
+            })
+            .collect();
+        self.theatre.factors(&seen, &self.settings)
     }
 
     /// The best that ignited: urgent ones first, then by activation, then who won less, then by name. A
     /// server that had its share of the hour waits while others have something to say.
-    fn choose(&self, proposals: &[Proposal], activation: &[f64]) -> Option<usize> {
+    fn choose(&self, proposals: &[Proposal], activation: &[f64], factors: &[f64]) -> Option<usize> {
         let loud = |proposal: &Proposal| {
             let organ = self.organs.get(&proposal.organ);
             organ.is_some_and(|organ| self.budget.is_loud(organ.config.server(), &self.settings))
         };
         let candidates = (0..proposals.len()).filter(|at| {
             let open = !self.rhythm.in_call || proposals[*at].urgent;
-            open && proposals[*at].ignition > 0.5
+            open && proposals[*at].ignition > 0.5 && factors[*at] > 0.0
         });
         candidates.min_by(|a, b| {
             let (one, other) = (&proposals[*a], &proposals[*b]);
@@ -168,14 +194,16 @@ impl Workspace {
         self.counters.offered += 1;
         self.budget.spend(self.now, self.rhythm, organ.config.server());
         self.diversity.won(&proposal.organ);
+        // Decoding by the transpose of the projection gives the content back, for every organ.
         for organ in self.organs.values_mut() {
             organ.accept(&broadcast);
         }
+        self.standing.resize(self.standing.len().max(broadcast.len()), 0.0);
         vector::follow(&mut self.standing, &broadcast, 0.9);
         self.last_round.winner = Some(proposal.organ.clone());
         self.last_round.share = share;
         self.modulation.workspace_winner_id = Some(proposal.organ.clone());
-        self.modulation.workspace_broadcast = Some(broadcast);
+        self.modulation.workspace_broadcast = Some(self.theatre.broadcast(&broadcast, &self.settings));
         self.modulation.workspace_winner_confidence = proposal.ignition;
         self.modulation.workspace_winner_source_trust = trust;
         self.news.push(news.clone());

@@ -14,6 +14,15 @@ impl Workspace {
         self.organs.values().map(|organ| organ.view(self.now, self.tick, &self.settings)).collect()
     }
 
+    /// Organs of which something waits or was just told, with their totals in the last tick.
+    pub fn speaking(&self) -> impl Iterator<Item = (&str, f64)> {
+        let spoke = self
+            .organs
+            .iter()
+            .filter(|(_, organ)| organ.trace.back().is_some_and(|(tick, _)| *tick == self.tick));
+        spoke.map(|(name, organ)| (name.as_str(), organ.total))
+    }
+
     /// What the last tick left behind.
     pub fn modulation(&self) -> ModulationState {
         let standings = self.organs.iter().map(|(name, organ)| (name.clone(), organ.standing.clone()));
@@ -39,7 +48,7 @@ impl Workspace {
         Quantities {
             oscillators_state: json!({
                 "agent_phase": self.rhythm.phase(), "in_call": self.rhythm.in_call, "round": self.rhythm.round,
-                "organs_phase": mean, "coherence": coherence, "oscillators": self.settings.dynamics.oscillators,
+                "organs_phase": mean, "coherence": coherence, "bleed": self.theatre.bleed(), "oscillators": self.settings.dynamics.oscillators,
             }),
             consciousness_metrics: json!({
                 "tick": self.tick, "competitors": self.last_round.competitors, "ignited": self.last_round.ignited,

@@ -1,9 +1,16 @@
 //! `tectum attention`: the news of a running house, why they are news, and how clients are told.
 
+mod bench;
+mod chart;
+mod data;
+mod demo;
 mod hook;
 mod house;
 mod install;
+mod plot;
+mod raster;
 mod table;
+mod train;
 mod watch;
 mod why;
 
@@ -36,6 +43,14 @@ enum AttentionCommand {
     Install(install::InstallNews),
     /// Remove exactly what was written
     Remove(install::RemoveNews),
+    /// Measure attention on labelled streams
+    Bench(bench::Bench),
+    /// Let a simulated day of many resources go by, and show what was told
+    Demo(demo::Demo),
+    /// Draw who had what to say over time, and who was told
+    Plot(plot::Plot),
+    /// Train the adapter on recorded readings, or go back to earlier weights
+    Train(train::Train),
     /// Answer a client's hook with news
     #[command(hide = true)]
     Hook(hook::NewsHook),
@@ -49,6 +64,10 @@ impl Attention {
             Some(AttentionCommand::Watch(watch)) => watch.run(shared, screen),
             Some(AttentionCommand::Install(install)) => install.run(shared, screen),
             Some(AttentionCommand::Remove(remove)) => remove.run(shared, screen),
+            Some(AttentionCommand::Bench(bench)) => bench.run(screen),
+            Some(AttentionCommand::Demo(demo)) => demo.run(screen),
+            Some(AttentionCommand::Plot(plot)) => plot.run(shared, screen),
+            Some(AttentionCommand::Train(train)) => train.run(shared, screen),
             Some(AttentionCommand::Hook(hook)) => hook.run(shared, screen),
         }
     }
