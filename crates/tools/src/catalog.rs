@@ -8,7 +8,6 @@ use tectum_syntax::Packs;
 use crate::{
     Settings,
     analysis::{create_slice, get_git_diff, resolve_slice},
-    attention,
     attention::{
         AdjustCoherenceTarget, AdjustTemperature, FocusAttention, GetAttention, InjectSomaticSignal,
         ResetHomeostasis, TriggerConsolidation,

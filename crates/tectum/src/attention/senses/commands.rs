@@ -72,7 +72,7 @@ impl Sense for Commands {
             // It goes on; whoever asks for it brings its end.
             None if report["running"] == true => {
                 if let Some(shell) = shell {
-                    self.running.push_back((shell.to_owned(), command));
+                    self.running.push_front((shell.to_owned(), command));
                     self.running.truncate(MOST_COMMANDS);
                 }
             }
