@@ -5,6 +5,7 @@ mod api_client;
 mod ask;
 mod ask_front;
 mod attention;
+mod attention_measured;
 mod beads;
 mod canaries;
 mod cli_call;
