@@ -26,6 +26,8 @@ use crate::{
 const NEWS: usize = 64;
 /// Seconds for which somebody who asked for news is taken to wait for more.
 const WATCHED: u64 = 10;
+/// Seconds after a call until nobody is taken to be at work.
+const AT_WORK: u64 = 15 * 60;
 /// Whom subjects concern, at most so many; the rest concerns everybody.
 const MOST_AUDIENCES: usize = 4096;
 
@@ -51,6 +53,8 @@ struct Inner {
     ledger: Mutex<Ledger>,
     /// Whom a subject of an organ concerns; everybody where it is not here.
     audiences: Mutex<HashMap<(String, String), Audience>>,
+    /// Sessions that are shown changed files otherwise.
+    shown_files: Mutex<HashSet<String>>,
     /// What the last events were about.
     subjects: Mutex<VecDeque<EventKey>>,
     /// What the workspace has not been told yet of what readers were told.
@@ -58,6 +62,8 @@ struct Inner {
     rounds: AtomicU64,
     /// Set where the state is not what was saved last.
     unsaved: AtomicBool,
+    /// When a call was heard of last, in seconds of the epoch; 0 before the first.
+    used: AtomicU64,
     /// When somebody waited for news last, in seconds of the epoch.
     watched: AtomicU64,
     nudge: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -102,9 +108,11 @@ impl Attention {
             ledger: Mutex::new(ledger),
             audiences: Mutex::default(),
             subjects: Mutex::default(),
+            shown_files: Mutex::default(),
             unsettled: Mutex::default(),
             rounds: AtomicU64::new(0),
             unsaved: AtomicBool::new(false),
+            used: AtomicU64::new(0),
             watched: AtomicU64::new(0),
             nudge: OnceLock::new(),
             changes: watch::Sender::default(),
@@ -208,6 +216,21 @@ impl Attention {
         }
     }
 
+    /// A call was heard of.
+    pub fn used(&self) {
+        self.0.used.store(self.now() as u64, Ordering::Relaxed);
+    }
+
+    /// True if anybody called yet, or waits for news.
+    pub fn is_used(&self) -> bool {
+        self.0.used.load(Ordering::Relaxed) > 0 || self.is_watched()
+    }
+
+    /// True if somebody called a short while ago, or waits for news.
+    pub fn is_at_work(&self) -> bool {
+        self.now() as u64 <= self.0.used.load(Ordering::Relaxed) + AT_WORK || self.is_watched()
+    }
+
     /// True while somebody waits for news.
     pub fn is_watched(&self) -> bool {
         self.now() as u64 <= self.0.watched.load(Ordering::Relaxed) + WATCHED
@@ -231,6 +254,19 @@ impl Attention {
     fn changed(&self) {
         self.0.unsaved.store(true, Ordering::Relaxed);
         self.0.changes.send_modify(|change| *change += 1);
+    }
+
+    /// A session is shown changed files otherwise: they are no news to it.
+    pub fn shows_files(&self, session: &str) {
+        let mut shown = self.0.shown_files.lock();
+        if shown.len() < MOST_AUDIENCES && !shown.contains(session) {
+            shown.insert(session.to_owned());
+        }
+    }
+
+    /// True if a session is shown changed files otherwise.
+    pub fn is_shown_files(&self, session: &str) -> bool {
+        self.0.shown_files.lock().contains(session)
     }
 
     /// Whom a subject of an organ concerns from now on.

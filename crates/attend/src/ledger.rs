@@ -102,14 +102,15 @@ impl Ledger {
             return at;
         }
         // Its hooks may have spoken before its first call: it is the same model.
-        let met = |reader: &Reader| reader.key.is_of_hook() && !client.is_empty() && reader.client == client;
+        let name = client.to_lowercase();
+        let met = |reader: &Reader| reader.key.is_of_hook() && name.contains(&reader.client);
         if let Some(at) = self.readers.iter().rposition(met).filter(|_| !key.is_of_hook()) {
             let before = std::mem::replace(&mut self.readers[at].key, key.clone());
             let tellings = self.news.iter_mut().flat_map(|told| &mut told.told);
             tellings
                 .filter(|telling| telling.reader == before)
                 .for_each(|telling| telling.reader = key.clone());
-            self.readers[at].last = now;
+            (self.readers[at].last, self.readers[at].client) = (now, client.to_owned());
             return at;
         }
         if self.readers.len() >= MOST_READERS {
@@ -123,8 +124,9 @@ impl Ledger {
         self.readers.len() - 1
     }
 
-    /// The model that a client's hook speaks for: one that this hook spoke for before, or the one of
-    /// that client that called last and that no other hook speaks for; else one of the hook's own.
+    /// The model that a client's hook speaks for: one that this hook spoke for before, or the one of that
+    /// client that called last and that no other hook speaks for; else one of the hook's own. `client` is a
+    /// word of the client's name, in lower case.
     pub(crate) fn hooked(
         &mut self,
         is_client: impl Fn(&str) -> bool,
@@ -133,8 +135,8 @@ impl Ledger {
         now: f64,
     ) -> ReaderKey {
         let known = |reader: &&mut Reader| reader.hook_session.as_deref() == Some(hook_session);
-        let bound = self.readers.iter_mut().filter(|reader| is_client(&reader.client)).find(known);
-        if let Some(reader) = bound {
+        let its = |reader: &Reader| is_client(&reader.client) || reader.client == client;
+        if let Some(reader) = self.readers.iter_mut().filter(|reader| its(reader)).find(known) {
             reader.last = now;
             return reader.key.clone();
         }
@@ -197,3 +199,7 @@ impl Ledger {
         self.readers.clear();
     }
 }
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

@@ -6,7 +6,7 @@
 
 mod ask;
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use tectum_core::{Call, CallId, Directive, Fault, Outcome, SessionId, Tectum, security::RawPath};
 use tectum_turns::{Limits, Refresh, Shown, Sight, Stop, Turn};
@@ -36,6 +36,25 @@ pub struct Settings {
     pub session: SessionId,
     /// True if the model is told how files changed that it knows.
     pub refresh: bool,
+    /// What the model should know at the end of a round, where somebody has news.
+    pub news: Option<RoundNews>,
+}
+
+/// Somebody with news for a conversation: at most a line for each round.
+#[derive(Clone)]
+pub struct RoundNews(Arc<dyn Fn(&SessionId) -> Option<String> + Send + Sync>);
+
+impl RoundNews {
+    /// Told by this function, which must not wait.
+    pub fn new(news: impl Fn(&SessionId) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(news))
+    }
+}
+
+impl fmt::Debug for RoundNews {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RoundNews").finish_non_exhaustive()
+    }
 }
 
 impl Default for Settings {
@@ -47,6 +66,7 @@ impl Default for Settings {
             budget: USUAL_BUDGET,
             session: SessionId::new("engine"),
             refresh: true,
+            news: None,
         }
     }
 }
@@ -227,6 +247,9 @@ impl<M: Model> Engine<M> {
         }
         let processed = self.process(ctx, turn, &directives)?;
         ctx.messages.extend(processed.injected);
+        if let Some(line) = self.settings.news.as_ref().and_then(|news| news.0(&self.settings.session)) {
+            ctx.append_line(&line);
+        }
         if self.settings.refresh {
             touched.iter().for_each(|path| self.track(path));
             if let Some(news) = self.known.changed(&Sight::now(&self.house)) {

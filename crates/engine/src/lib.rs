@@ -22,7 +22,7 @@ pub mod scripted;
 pub mod tiers;
 
 pub use context::LoopContext;
-pub use engine::{Engine, Finished, Reason, Settings};
+pub use engine::{Engine, Finished, Reason, RoundNews, Settings};
 pub use event::Event;
 pub use message::{Message, Metadata, Role, Source, ToolCall};
 pub use model::{Answer, Finish, Model, Offer, Prompt, Usage};

@@ -41,6 +41,14 @@ impl LoopContext {
         results.filter(|message| message.metadata.iteration <= last).map(stub).filter(|done| *done).count()
     }
 
+    /// Appends a line to the newest result, where it stays.
+    pub fn append_line(&mut self, line: &str) {
+        if let Some(last) = self.messages.iter_mut().rev().find(|message| message.role == Role::Tool) {
+            strip(last);
+            last.content.push_str(&format!("\n\n{line}"));
+        }
+    }
+
     /// Appends a block about changed files to the newest result. It stays for one round.
     pub fn tell_news(&mut self, block: &str) {
         let Some(last) = self.messages.iter_mut().rev().find(|message| message.role == Role::Tool) else {

@@ -9,7 +9,9 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tectum_attend::{Attention, ReaderKey};
 use tectum_core::{Tectum, security::ControlFiles};
+use tectum_engine::RoundNews;
 use tectum_journal::{History, Writer};
 use tectum_peers::{
     child::lineage,
@@ -66,6 +68,7 @@ pub struct Household {
     pub federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
     journal: Option<Writer>,
+    attention: Option<Attention>,
     watching: Option<Watching>,
     keeping: Option<JoinHandle<()>>,
     records: Vec<Record>,
@@ -111,7 +114,10 @@ impl Household {
         let writer = journal::WriterCell::default();
         let history = journal::history(config, &writer);
         let attending = keep.then(|| attention::open(config)).flatten();
-        let attention = attending.as_ref().map(|(attention, _)| attention.clone());
+        let attention = match &attending {
+            Some((attention, _)) => Some(attention.clone()),
+            None => attention::peek(config).filter(|_| !keep),
+        };
         let around = Around { history: history.clone(), attention: attention.clone(), ..Around::default() };
         let parts = house::parts(config, None, around).map_err(StartError::Settings)?;
         if keep {
@@ -160,7 +166,7 @@ impl Household {
             federation: federation.clone(),
             observers: observers.clone(),
             journal: journal.clone(),
-            attention,
+            attention: attention.clone(),
             journal_folder: journal::directory(config).filter(|_| config.journal.on),
             policy: report.clone(),
             telemetry: telemetry.clone(),
@@ -185,7 +191,31 @@ impl Household {
         let follow = || keep_up(federation.clone(), observers.clone(), settings, record, looks);
         let keeping = keep.then(|| tokio::spawn(follow()));
         let look = Look(look);
-        Ok(Self { house, federation, observers, journal, watching, keeping, records, telemetry, hooks, look })
+        Ok(Self {
+            house,
+            federation,
+            observers,
+            journal,
+            attention,
+            watching,
+            keeping,
+            records,
+            telemetry,
+            hooks,
+            look,
+        })
+    }
+
+    /// What the house has to tell a model of its own, round by round.
+    pub fn round_news(&self) -> Option<RoundNews> {
+        let attention = self.attention.clone()?;
+        Some(RoundNews::new(move |session| {
+            let reader = ReaderKey::new(&session.0, "");
+            // The engine shows its models how files changed that they know.
+            attention.shows_files(&session.0);
+            attention.heard(&reader, "tectum run");
+            attention.close_round(&reader).map(|line| line.text())
+        }))
     }
 
     /// The hook API of this house.

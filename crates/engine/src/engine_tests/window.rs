@@ -82,3 +82,21 @@ async fn news_of_files_stand_behind_the_last_result_for_one_round() {
     };
     assert_eq!((with(1), with(2)), ((5, vec![4]), (7, vec![])));
 }
+
+#[tokio::test]
+async fn a_line_of_news_stands_at_the_end_of_a_rounds_last_result_and_stays_there() {
+    let left = Arc::new(Mutex::new(vec!["[News n1] x"]));
+    let news = RoundNews::new(move |session| {
+        assert_eq!(&*session.0, "engine");
+        left.lock().expect("whole").pop().map(str::to_owned)
+    });
+    let settings = Settings { tiers: two(), news: Some(news), ..Settings::default() };
+    let look = || calls(&[("look", json!({ "size": 1 })), ("look", json!({ "size": 2 }))]);
+    let mut scene = scene_with(settings, vec![look(), look(), Answer::text("done")]);
+    scene.run().await;
+    let told = |index: usize| {
+        let messages = scene.asked(index).messages;
+        messages.iter().filter(|one| one.content.ends_with("\n\n[News n1] x")).count()
+    };
+    assert_eq!((told(0), told(1), told(2)), (0, 1, 1));
+}

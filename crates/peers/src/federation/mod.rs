@@ -23,6 +23,7 @@ mod subscriptions;
 mod task_routes;
 mod tools;
 mod translate;
+mod watched;
 
 use std::{
     collections::BTreeMap,
@@ -66,6 +67,7 @@ pub use self::{
     profiles::{Patterns, Profile, Profiles},
     review::Review,
     settings::{Exposure, SessionPages, Settings},
+    watched::{ResourceChanges, ResourceState, WatchedResource},
 };
 pub use crate::peer::{Change, Subject};
 use crate::{

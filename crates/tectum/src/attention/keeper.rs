@@ -17,6 +17,7 @@ use super::{
     flight::{EndedCall, Flight, Heard},
     goose::GooseFile,
     kept::KeptAttention,
+    poller::Inbox,
     senses::{Calls, House, Sense, all},
 };
 
@@ -24,8 +25,6 @@ use super::{
 const LOOK: Duration = Duration::from_secs(1);
 /// Calls that end shortly after each other are looked at together.
 const TOGETHER: Duration = Duration::from_millis(10);
-/// After this time without a call nobody is at work.
-const AT_WORK: Duration = Duration::from_secs(15 * 60);
 /// Things that the agent touched.
 const MOST_TOUCHED: usize = 64;
 
@@ -39,8 +38,9 @@ pub(super) struct Keeper {
     watcher: TapWatcher,
     calls: Calls,
     touched: VecDeque<Touch>,
-    last_call: Option<Instant>,
     goose: GooseFile,
+    /// What was read of resources.
+    inbox: Inbox,
 }
 
 impl Keeper {
@@ -50,6 +50,7 @@ impl Keeper {
         flight: Arc<Flight>,
         around: House,
         watcher: TapWatcher,
+        inbox: Inbox,
     ) -> Self {
         let senses = all();
         attention.with(|workspace| {
@@ -60,7 +61,7 @@ impl Keeper {
         let (calls, touched) = (Calls::default(), VecDeque::new());
         let folder = around.state.as_deref().map(|state| state::of_project(state, &around.directory));
         let goose = GooseFile::new(folder);
-        Self { attention, kept, flight, around, senses, watcher, calls, touched, last_call: None, goose }
+        Self { attention, kept, flight, around, senses, watcher, calls, touched, goose, inbox }
     }
 
     pub(super) fn run(mut self) {
@@ -70,7 +71,7 @@ impl Keeper {
             if any {
                 std::thread::sleep(TOGETHER);
             }
-            let mut inputs = Vec::new();
+            let mut inputs = std::mem::take(&mut *self.inbox.lock());
             for heard in heard {
                 self.hear(heard, &mut inputs);
             }
@@ -97,8 +98,7 @@ impl Keeper {
 
     /// The time until the next look; `None` while nobody is at work.
     fn patience(&self, looked: Instant) -> Option<Duration> {
-        let at_work = self.last_call.is_some_and(|call| call.elapsed() < AT_WORK);
-        let at_work = at_work || self.attention.is_watched();
+        let at_work = self.attention.is_at_work() || Arc::strong_count(&self.inbox) > 1;
         (at_work || !self.calls.in_flight.is_empty()).then(|| LOOK.saturating_sub(looked.elapsed()))
     }
 
@@ -112,7 +112,7 @@ impl Keeper {
     }
 
     fn hear(&mut self, heard: Heard, inputs: &mut Vec<Input>) {
-        self.last_call = Some(Instant::now());
+        self.attention.used();
         match heard {
             Heard::Began { call, session } => drop(self.calls.in_flight.insert(call, session)),
             Heard::Ended(ended) => {

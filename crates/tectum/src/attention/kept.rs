@@ -12,6 +12,8 @@ use tectum_state::Lasts;
 
 use crate::{Config, state};
 
+/// Its name.
+const FILE: &str = "attention.json";
 /// After a save that took long the next one waits so many times as long: saving takes at most a fiftieth of
 /// the time.
 const PAUSE: u32 = 50;
@@ -20,8 +22,8 @@ const PAUSE: u32 = 50;
 #[derive(Debug)]
 pub(crate) struct KeptAttention {
     file: Option<PathBuf>,
-    /// Held to the end.
-    _lock: Option<File>,
+    /// Held to the end by the house that writes.
+    lock: Option<File>,
     not_before: Option<Instant>,
 }
 
@@ -33,8 +35,14 @@ impl KeptAttention {
             tectum_state::make_folder(folder).ok()?;
             tectum_state::try_lock(&folder.join("attention.lock")).ok().flatten()
         });
-        let file = folder.filter(|_| lock.is_some()).map(|folder| folder.join("attention.json"));
-        Self { file, _lock: lock, not_before: None }
+        let file = folder.filter(|_| lock.is_some()).map(|folder| folder.join(FILE));
+        Self { file, lock, not_before: None }
+    }
+
+    /// The same file for somebody who only looks.
+    pub(crate) fn beside(config: &Config) -> Self {
+        let folder = config.state.as_deref().map(|state| state::of_project(state, &config.directory));
+        Self { file: folder.map(|folder| folder.join(FILE)), lock: None, not_before: None }
     }
 
     /// What was saved. A file in another form is put aside.
@@ -48,7 +56,7 @@ impl KeptAttention {
             }
         };
         let saved = Saved::parse(&text);
-        if saved.is_none() {
+        if saved.is_none() && self.lock.is_some() {
             let aside = tectum_state::set_aside(file, "unreadable");
             tracing::warn!(?aside, "what attention remembers is in another form, and was put aside");
         }
@@ -57,7 +65,7 @@ impl KeptAttention {
 
     /// Saves what changed, unless it was saved a moment ago and that took long; `now` saves in any case.
     pub(crate) fn save(&mut self, attention: &Attention, now: bool) {
-        let Some(file) = &self.file else { return };
+        let Some(file) = self.file.as_ref().filter(|_| self.lock.is_some()) else { return };
         let began = Instant::now();
         if !now && self.not_before.is_some_and(|not_before| began < not_before) {
             return;

@@ -6,6 +6,8 @@ mod flight;
 mod goose;
 mod keeper;
 mod kept;
+mod poller;
+mod reaction;
 mod senses;
 
 use std::{sync::Arc, thread::JoinHandle};
@@ -14,10 +16,16 @@ use tectum_approval::Desk;
 use tectum_attend::Attention;
 use tectum_core::Tectum;
 use tectum_peers::federation::Federation;
+use tokio_util::task::AbortOnDropHandle;
 
 pub use self::goose::GOOSE_FILE;
 pub(crate) use self::kept::KeptAttention;
-use self::{flight::Flight, keeper::Keeper, senses::House};
+use self::{
+    flight::Flight,
+    keeper::Keeper,
+    poller::{Inbox, Poller},
+    senses::House,
+};
 use crate::{Config, config::Organs};
 
 /// What watches a house, as long as this is kept.
@@ -25,6 +33,8 @@ use crate::{Config, config::Organs};
 pub(crate) struct Watching {
     flight: Arc<Flight>,
     thread: Option<JoinHandle<()>>,
+    /// Reading of resources, and reactions; they end with this.
+    _tasks: Vec<AbortOnDropHandle<()>>,
 }
 
 /// The attention of a house with these settings, with what it remembers; `None` where it is off.
@@ -33,6 +43,12 @@ pub(crate) fn open(config: &Config) -> Option<(Attention, KeptAttention)> {
         let kept = KeptAttention::open(config);
         (Attention::new(config.attention.workspace.clone(), kept.read()), kept)
     })
+}
+
+/// The same to look at, or for one call: nothing is watched, and nothing kept.
+pub(crate) fn peek(config: &Config) -> Option<Attention> {
+    (config.attention.organs != Organs::Off)
+        .then(|| Attention::new(config.attention.workspace.clone(), KeptAttention::beside(config).read()))
 }
 
 /// Begins to watch a house.
@@ -58,10 +74,27 @@ pub(crate) fn start(
     let watcher = house.tap().open(move |tapped| watcher.note(tapped));
     let nudged = flight.clone();
     attention.nudge_with(move || nudged.nudge());
-    let keeper = Keeper::new(attention, kept, flight.clone(), around, watcher);
+    let mut tasks = Vec::new();
+    let inbox = Inbox::default();
+    if config.attention.organs == Organs::Auto {
+        let poller = Poller {
+            house: house.clone(),
+            federation: federation.clone(),
+            attention: attention.clone(),
+            inbox: inbox.clone(),
+            requests: config.attention.requests,
+        };
+        tasks.push(AbortOnDropHandle::new(tokio::spawn(poller.run())));
+    }
+    if !config.attention.reactions.is_empty() {
+        let reactions = config.attention.reactions.clone();
+        let reacting = reaction::react(house.clone(), attention.clone(), reactions);
+        tasks.push(AbortOnDropHandle::new(tokio::spawn(reacting)));
+    }
+    let keeper = Keeper::new(attention, kept, flight.clone(), around, watcher, inbox);
     let thread = std::thread::Builder::new().name("attention".into()).spawn(move || keeper.run());
     match thread {
-        Ok(thread) => Some(Watching { flight, thread: Some(thread) }),
+        Ok(thread) => Some(Watching { flight, thread: Some(thread), _tasks: tasks }),
         Err(error) => {
             tracing::error!(%error, "attention is off: there is no thread for it");
             None

@@ -157,6 +157,7 @@ impl Run {
         cancel: CancellationToken,
         screen: &Screen,
     ) -> Result<(), Failure> {
+        let settings = Settings { news: household.round_news(), ..settings };
         if cancel.run_until_cancelled(meet(household, screen)).await.is_none() {
             let message = "cancelled before the first request to the model";
             return Err(Fault::new(FaultKind::Cancelled, message).into());

@@ -56,6 +56,14 @@ impl NewsClient {
         Self::ALL.into_iter().find(|client| client.name() == name)
     }
 
+    /// A word of the name that this client gives itself over MCP, in lower case.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Vscode => "visual studio code",
+            other => other.name(),
+        }
+    }
+
     /// True for the name that this client gives itself over MCP.
     pub fn is(self, client: &str) -> bool {
         let client = client.to_lowercase();
@@ -142,7 +150,7 @@ impl NewsClient {
         };
         let event = text(&["hook_event_name", "hookEventName"]);
         let session = text(&["session_id", "conversation_id", "sessionId"]);
-        let reader = attention.hooked(|client| self.is(client), self.name(), &session);
+        let reader = attention.hooked(|client| self.is(client), self.word(), &session);
         if event == MONITOR {
             attention.watch();
             let line = attention.tell(&reader, "monitor", true);

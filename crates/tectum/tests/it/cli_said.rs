@@ -5,6 +5,7 @@ use std::process::Output;
 use serde_json::Value;
 
 /// A finished command.
+#[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) out: String,

@@ -13,14 +13,14 @@ use crate::{
 
 /// The part of a result that a client hands to its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reads {
+pub(crate) enum Reads {
     Text,
     Structured,
     Both,
 }
 
 /// Clients with a model behind them, by the names they give themselves.
-const CODING: [(&str, Reads); 5] = [
+pub(crate) const CODING: [(&str, Reads); 5] = [
     ("claude-code", Reads::Structured),
     ("codex-mcp-client", Reads::Structured),
     ("opencode", Reads::Text),
@@ -37,7 +37,7 @@ enum Wire {
 }
 
 /// A client that does what the real ones do with lists and results.
-struct Fake {
+pub(crate) struct Fake {
     wire: Wire,
     era: Era,
     name: String,
@@ -67,14 +67,18 @@ impl Fake {
         client
     }
 
-    fn pipe(rig: &Rig, era: Era, name: &str, reads: Reads) -> Self {
+    pub(crate) fn pipe(rig: &Rig, era: Era, name: &str, reads: Reads) -> Self {
         Self::new(Wire::Pipe(Box::new(rig.stdio_raw())), era, name, reads)
     }
 
+    pub(crate) fn http(rig: &Rig, era: Era, name: &str, reads: Reads) -> Self {
+        Self::new(Wire::Http(rig.http()), era, name, reads)
+    }
+
     /// One client over each transport in each era.
-    fn everywhere(rig: &Rig, name: &str, reads: Reads) -> Vec<Self> {
+    pub(crate) fn everywhere(rig: &Rig, name: &str, reads: Reads) -> Vec<Self> {
         let pipes = Era::ALL.map(|era| Self::pipe(rig, era, name, reads));
-        let web = Era::ALL.map(|era| Self::new(Wire::Http(rig.http()), era, name, reads));
+        let web = Era::ALL.map(|era| Self::http(rig, era, name, reads));
         pipes.into_iter().chain(web).collect()
     }
 
@@ -116,14 +120,14 @@ impl Fake {
         }
     }
 
-    fn result(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn result(&mut self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params);
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
     }
 
     /// Fetches the list and remembers what it promises.
-    fn list(&mut self) -> Vec<Value> {
+    pub(crate) fn list(&mut self) -> Vec<Value> {
         let listed = self.result("tools/list", json!({}));
         let tools = listed["tools"].as_array().expect("tools").clone();
         let schema = |tool: &Value| {
@@ -138,7 +142,7 @@ impl Fake {
     }
 
     /// Calls a tool: its result, which the client's own checks let through.
-    fn call(&mut self, tool: &str, args: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, args: Value) -> Value {
         let result = self.result("tools/call", json!({"name": tool, "arguments": args}));
         self.accept(tool, &result);
         result
@@ -154,12 +158,12 @@ impl Fake {
     }
 
     /// The text that its model reads of a call.
-    fn say(&mut self, tool: &str, args: Value) -> String {
+    pub(crate) fn say(&mut self, tool: &str, args: Value) -> String {
         let result = self.call(tool, args);
         self.given(&result)
     }
 
-    fn given(&self, result: &Value) -> String {
+    pub(crate) fn given(&self, result: &Value) -> String {
         let texts = result["content"].as_array().expect("blocks").iter();
         let texts: Vec<&str> = texts.filter_map(|block| block["text"].as_str()).collect();
         match (self.reads, result.get("structuredContent")) {

@@ -11,6 +11,8 @@ use crate::{
 const TODO: &str = "tectum://todo";
 const ANCHOR: &str = "tectum://anchors/todo_state";
 const SESSION: &str = "tectum://sessions/current";
+const NEWS: &str = "tectum://attention/focus";
+const WORKSPACE: &str = "tectum://attention/state";
 
 fn todos(words: &str) -> Value {
     json!({ "todos": [{ "content": words, "active_form": words, "status": "pending" }] })
@@ -36,7 +38,7 @@ fn anchors_are_resources_and_their_changes_are_told() {
     for era in Era::ALL {
         let rig = Rig::new();
         let mut client = Client::new(&rig, era);
-        assert_eq!(uris(&mut client), [TODO, SESSION]);
+        assert_eq!(uris(&mut client), [TODO, SESSION, NEWS, WORKSPACE]);
         assert_eq!(read(&mut client, TODO), "No todos.");
         let templates = client.list("resources/templates/list", "resourceTemplates");
         assert_eq!(templates[0]["uriTemplate"], "tectum://anchors/{key}");
@@ -57,7 +59,7 @@ fn anchors_are_resources_and_their_changes_are_told() {
             !heard(&mut client, "notifications/resources/list_changed").is_empty()
                 && !heard(&mut client, "notifications/resources/updated").is_empty()
         });
-        assert_eq!(uris(&mut client), [TODO, SESSION, ANCHOR]);
+        assert_eq!(uris(&mut client), [TODO, SESSION, NEWS, WORKSPACE, ANCHOR]);
         assert!(read(&mut client, ANCHOR).contains("[0] [ ] Read it"));
         assert_eq!(read(&mut client, TODO), read(&mut client, ANCHOR));
         client.notes.clear();

@@ -124,6 +124,9 @@ impl Sense for Files {
                 if own || before.content == after {
                     continue;
                 }
+                if house.attention.is_shown_files(session) {
+                    continue;
+                }
                 let (told, ..) =
                     changed.entry(name).or_insert_with(|| (BTreeSet::new(), before.content, after));
                 told.insert(session.clone());
