@@ -8,7 +8,10 @@ use tectum_syntax::Packs;
 use crate::{
     Settings,
     analysis::{create_slice, get_git_diff, resolve_slice},
-    attention,
+    attention::{
+        AdjustCoherenceTarget, AdjustTemperature, FocusAttention, GetAttention, InjectSomaticSignal,
+        ResetHomeostasis, TriggerConsolidation,
+    },
     beads::{Beads, bd_create, bd_list, bd_ready, bd_update},
     code::{self, Code},
     diagnostics::{CheckErrors, Diagnostics, Servers},
@@ -69,7 +72,17 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     }
     let todos = Arc::new(Todos::default());
     tools.push(NativeTool::new(TodoWrite(todos.clone())));
-    tools.extend(attention::tools(settings));
+    if let Some(attention) = &settings.attention {
+        tools.push(NativeTool::new(GetAttention(attention.clone())));
+        tools.push(NativeTool::new(FocusAttention(attention.clone())));
+        if attention.has_dynamics() {
+            tools.push(NativeTool::new(AdjustTemperature(attention.clone())));
+            tools.push(NativeTool::new(AdjustCoherenceTarget(attention.clone())));
+            tools.push(NativeTool::new(ResetHomeostasis(attention.clone())));
+            tools.push(NativeTool::new(InjectSomaticSignal(attention.clone())));
+            tools.push(NativeTool::new(TriggerConsolidation(attention.clone())));
+        }
+    }
     if !settings.tiers.is_empty() {
         tools.push(NativeTool::new(Handoff { todos, tiers: settings.tiers.clone() }));
     }

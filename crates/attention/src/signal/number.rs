@@ -29,6 +29,8 @@ pub(crate) struct Number {
     /// All others are relative to the first value, so that single precision suffices.
     first: f64,
     last: f64,
+    /// How often it was read, and how many of these readings count.
+    looked: u32,
     readings: u32,
     absent: u32,
     /// Readings until the next surprise.
@@ -55,6 +57,7 @@ impl Number {
         Self {
             first: value,
             last: value,
+            looked: 0,
             readings: 0,
             absent: 0,
             quiet: 0,
@@ -84,6 +87,11 @@ impl Number {
     pub(crate) fn excess(&mut self, at: Seconds, value: f64) -> f64 {
         let x = (value - self.first) as f32;
         if !x.is_finite() {
+            return 0.0;
+        }
+        self.looked = self.looked.saturating_add(1);
+        // A value that is held between rare changes is one sample, however often somebody looks.
+        if value == self.last && self.readings > 0 && (self.rose + self.fell) * 10 < self.looked {
             return 0.0;
         }
         let views = self.views(at, x);

@@ -85,7 +85,8 @@ impl ResourceMemory {
 
 /// What decides between the changes of one reading.
 fn weigh(change: &PathChange) -> f64 {
-    let breaking = change.severity > change.old_severity;
+    // A number that jumps because something broke is not the news.
+    let breaking = change.severity > change.old_severity && change.kind != SignalKind::Number;
     let severity = if breaking { change.severity.weight() } else { 0.0 };
     0.3 * severity + 0.7 * change.surprise * if breaking { 1.0 } else { 0.55 }
 }

@@ -32,8 +32,8 @@ pub(crate) struct Organ {
     pub(crate) readable: bool,
     readings: u64,
     changes: u64,
-    /// How often something broke lately, and when that was reckoned.
-    heard: (f64, Seconds),
+    /// How often something broke lately, and when that was reckoned; then the same for numbers.
+    heard: [(f64, Seconds); 2],
     /// The tick in which it won last.
     pub(crate) last_won: f64,
     pub(crate) wins: u64,
@@ -74,7 +74,7 @@ impl Organ {
             readable: true,
             readings: 0,
             changes: 0,
-            heard: (0.0, 0.0),
+            heard: [(0.0, 0.0); 2],
             last_won: ignition::NEVER,
             wins: 0,
             pinned: false,
@@ -117,7 +117,7 @@ impl Organ {
         let lately = if noticed.temporary { Some(at + settings.doubt) } else { None };
         let doubted_until = lately.or_else(|| self.cause.as_deref().and_then(doubted));
         let fact = Kept {
-            habituation: self.habituation(at, settings.habituation_half_life),
+            habituation: self.habituation(at, settings.habituation_half_life, signal.kind),
             subject: None,
             touches: None,
             details: None,
@@ -235,9 +235,8 @@ impl Organ {
     /// Keeps the fact beside those of other subjects; of one subject only the one that matters more.
     fn keep(&mut self, mut fact: Kept, settings: &Settings, intake: &mut Intake) {
         if fact.signal.direction == Direction::Breaking || fact.signal.kind == SignalKind::Number {
-            let level = self.habituation(fact.at, settings.habituation_half_life);
-            let more = if fact.signal.kind == SignalKind::Number { 0.25 } else { 1.0 };
-            self.heard = (level + more, fact.at);
+            let level = self.habituation(fact.at, settings.habituation_half_life, fact.signal.kind);
+            self.heard[usize::from(fact.signal.kind == SignalKind::Number)] = (level + 1.0, fact.at);
         }
         fact.weigh();
         let room = self.kept.len() < WAITING;
@@ -264,14 +263,15 @@ impl Organ {
         }
     }
 
-    /// How often it was heard lately.
-    pub(crate) fn habituation(&self, now: Seconds, half_life: Seconds) -> f64 {
-        self.heard.0 * (-((now - self.heard.1).max(0.0)) / half_life.max(1.0)).exp2()
+    /// How often it was heard of such things lately.
+    pub(crate) fn habituation(&self, now: Seconds, half_life: Seconds, kind: SignalKind) -> f64 {
+        let (level, at) = self.heard[usize::from(kind == SignalKind::Number)];
+        level * (-((now - at).max(0.0)) / half_life.max(1.0)).exp2()
     }
 
     /// As if nothing had been heard of it.
     pub(crate) fn rest(&mut self) {
-        self.heard = (0.0, 0.0);
+        self.heard = [(0.0, 0.0); 2];
     }
 
     /// 1 for known now. A subscribed state ages only while its source cannot be read.
@@ -328,7 +328,7 @@ impl Organ {
                 .map_or(0.3 * self.config.base_salience * self.freshness(now), |kept| kept.salience),
             total: self.total,
             trace: self.trace.iter().copied().collect(),
-            habituation: self.habituation(now, settings.habituation_half_life),
+            habituation: self.habituation(now, settings.habituation_half_life, SignalKind::Category),
             readiness: ignition::readiness(tick as f64, self.last_won),
             wins: self.wins,
             waiting: self.kept.len(),

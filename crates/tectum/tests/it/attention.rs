@@ -124,3 +124,118 @@ fn a_command_that_was_green_and_a_call_that_fails_three_times_are_news() {
     let failing = news(&house, "internal:repeats", 1).remove(0);
     assert!(failing["sentence"].as_str().is_some_and(|said| said.contains("3 times")), "{failing}");
 }
+
+#[test]
+fn a_commit_under_the_agent_and_a_rebase_are_news_and_its_own_are_not() {
+    let rig = Rig::with(&[("a.txt", "x\n"), (".git/HEAD", "ref: refs/heads/main\n")]);
+    let commit =
+        |digit: char| rig.write(".git/refs/heads/main", format!("{}\n", digit.to_string().repeat(40)));
+    commit('1');
+    rig.configure("[permissions]\nallow = [\"run_shell(*)\"]\n");
+    let mut house = rig.http();
+    house.handshake();
+    house.call("read_file", json!({"path": "a.txt"}));
+    let looked = || shown(&house)["counters"]["ticks"].as_u64() >= Some(1);
+    until("a look", looked);
+    // Its own command comes first: nothing is told of that.
+    house.call(
+        "run_shell",
+        json!({"command": "mkdir .git/rebase-merge 2>/dev/null; rmdir .git/rebase-merge 2>/dev/null; true"}),
+    );
+    let (mut found, mut digit) = (Vec::new(), 1);
+    until("news of HEAD", || {
+        digit = digit % 8 + 1;
+        commit(char::from_digit(digit, 10).expect("a digit"));
+        found = shown(&house)["news"].as_array().expect("news").clone();
+        found.retain(|news| news["organ"] == "internal:head");
+        !found.is_empty()
+    });
+    let sentence = found[0]["sentence"].as_str().expect("a sentence");
+    assert!(sentence.contains("main at"), "{sentence}");
+    std::fs::create_dir(rig.project().join(".git/rebase-merge")).expect("made");
+    let told = |house: &Http| shown(house)["organs"].as_array().expect("organs").clone();
+    until("the rebase", || {
+        let organs = told(&house);
+        let head = organs.iter().find(|organ| organ["name"] == "internal:head").cloned().unwrap_or_default();
+        head["last_signal"]["new"].as_str().is_some_and(|new| new.contains("rebase in progress"))
+    });
+}
+
+#[test]
+fn a_server_that_dies_is_news() {
+    let rig = Rig::with(&[("a.txt", "x\n")]);
+    let marker = rig.outside().join("starts");
+    rig.configure(&crate::federated::marked("one", &marker, &[], ""));
+    let mut house = rig.http();
+    house.handshake();
+    house.call("read_file", json!({"path": "a.txt"}));
+    house.call("one__echo", json!({"text": "x"}));
+    let seen_ready = || {
+        let answer = house.send("GET", "/api/house", &house.headers(), "");
+        answer.json()["servers"]["one"] == "ready"
+    };
+    until("the server", seen_ready);
+    // The sense has to have seen it work before its death can be news.
+    let ticks = |house: &Http| shown(house)["counters"]["ticks"].as_u64().unwrap_or_default();
+    let before = ticks(&house);
+    until("a look", || ticks(&house) >= before + 3);
+    let pid = crate::federated::starts(&marker).pop().expect("a start");
+    let _ = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
+    let told = news(&house, "internal:servers", 1).remove(0);
+    assert_eq!((&told["subject"], &told["urgent"]), (&json!("one"), &json!(true)), "{told}");
+}
+
+#[test]
+fn a_list_that_nobody_touches_for_rounds_is_news() {
+    let rig = Rig::with(&[("a.txt", "x\n")]);
+    rig.configure("[attention]\ntodo_rounds = 2\n");
+    let mut house = rig.http();
+    house.handshake();
+    let todo = json!({"content": "mend it", "active_form": "mending it", "status": "in_progress"});
+    house.call("todo_write", json!({"todos": [todo]}));
+    let mut told = Vec::new();
+    until("news of the list", || {
+        house.call("read_file", json!({"path": "a.txt"}));
+        told = shown(&house)["news"].as_array().expect("news").clone();
+        told.retain(|news| news["organ"] == "internal:todos");
+        !told.is_empty()
+    });
+    assert!(told[0]["sentence"].as_str().is_some_and(|said| said.contains("mend")), "{told:?}");
+}
+
+#[test]
+fn what_is_muted_is_not_told_and_people_are_shown_why_something_was() {
+    let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "x\n")]);
+    let mut house = rig.http();
+    house.handshake();
+    house.call("read_file", json!({"path": "a.txt"}));
+    let told = changed(&rig, &house, "a.txt");
+    let id = told["id"].as_str().expect("an id");
+    let why = crate::cli_said::Said::from(rig.run(&["attention", "why", id]));
+    assert!(why.code == 0 && why.out.contains("ignition") && why.out.contains("told to nobody"), "{why:?}");
+    let table = crate::cli_said::Said::from(rig.run(&["attention"]));
+    assert!(table.out.contains("internal:files") && table.out.contains("won with"), "{table:?}");
+    let unknown = crate::cli_said::Said::from(rig.run(&["attention", "why", "n999"]));
+    assert!(unknown.code != 0 && unknown.err.contains("no news `n999`"), "{unknown:?}");
+
+    let choose = |name: &str, body: Value| {
+        house
+            .send("POST", &format!("/api/attention/organs/{name}"), &house.headers(), &body.to_string())
+            .status
+    };
+    assert_eq!(choose("internal:nothing", json!({"mute": true})), 404);
+    assert_eq!(choose("internal:files", json!({})), 400);
+    assert_eq!(choose("internal:files", json!({"mute": true})), 200);
+    let listed = house.call("focus_attention", json!({"organ": "internal:files"}));
+    assert_eq!(listed["structuredContent"]["organs"][0]["muted"], true, "{listed}");
+    house.call("read_file", json!({"path": "b.txt"}));
+    rig.write("b.txt", "changed\n");
+    let muted = |house: &Http| shown(house)["counters"]["muted"].as_u64().unwrap_or_default();
+    let mut lines = String::new();
+    until("a muted fact", || {
+        lines.push_str("again\n");
+        rig.write("b.txt", &lines);
+        muted(&house) > 0
+    });
+    assert_eq!(news(&house, "internal:files", 1).len(), 1, "only the first one");
+}

@@ -6,6 +6,7 @@ mod ask;
 mod ask_front;
 mod attention;
 mod attention_clients;
+mod attention_measured;
 mod attention_watching;
 mod beads;
 mod canaries;

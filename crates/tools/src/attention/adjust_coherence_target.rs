@@ -9,18 +9,18 @@ use super::REGULATES;
 
 /// Sets it.
 #[derive(Clone, Debug)]
-pub(super) struct AdjustCoherenceTarget(pub(super) Attention);
+pub(crate) struct AdjustCoherenceTarget(pub(crate) Attention);
 
 /// Set how closely the rhythm of news follows yours: 0 to 1.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {
+pub(crate) struct Args {
     target: f64,
 }
 
 /// What is set now.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// The target within its bounds.
     target: f64,
 }

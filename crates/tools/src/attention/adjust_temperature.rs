@@ -9,18 +9,18 @@ use super::REGULATES;
 
 /// Sets it.
 #[derive(Clone, Debug)]
-pub(super) struct AdjustTemperature(pub(super) Attention);
+pub(crate) struct AdjustTemperature(pub(crate) Attention);
 
 /// Set how sharply news compete: 0.1 (the strongest wins) to 10.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {
+pub(crate) struct Args {
     temperature: f64,
 }
 
 /// What is set now.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// The temperature within its bounds.
     temperature: f64,
 }

@@ -9,12 +9,12 @@ use super::REGULATES;
 
 /// Pins and mutes.
 #[derive(Clone, Debug)]
-pub(super) struct FocusAttention(pub(super) Attention);
+pub(crate) struct FocusAttention(pub(crate) Attention);
 
 /// Choose what news you are told: without arguments lists the organs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// As in internal:files or mcp:ci:main.
     #[serde(default)]
     #[schemars(with = "String")]
@@ -31,14 +31,14 @@ pub(super) struct Args {
 
 /// The organs as they are now.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// The one that was named, or all.
     organs: Vec<Organ>,
 }
 
 /// One organ.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Organ {
+pub(crate) struct Organ {
     /// Its name.
     organ: String,
     /// Whether it is told whenever anything changes.

@@ -15,12 +15,12 @@ const STOP: &str = "Stop";
 
 /// Tells them.
 #[derive(Clone, Debug)]
-pub(super) struct GetAttention(pub(super) Attention);
+pub(crate) struct GetAttention(pub(crate) Attention);
 
 /// News not told yet: files changed by others, failing builds, servers.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The event of a client's hook that asks: the answer has its form, and at most one line.
     #[serde(default)]
     #[schemars(skip)]
@@ -29,14 +29,14 @@ pub(super) struct Args {
 
 /// The news.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// Each with its id.
     news: Vec<Piece>,
 }
 
 /// One piece of news.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// Its id.
     id: String,
     /// What happened.

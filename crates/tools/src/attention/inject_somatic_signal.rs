@@ -12,12 +12,12 @@ const LONGEST: usize = 64;
 
 /// Takes it in.
 #[derive(Clone, Debug)]
-pub(super) struct InjectSomaticSignal(pub(super) Attention);
+pub(crate) struct InjectSomaticSignal(pub(crate) Attention);
 
 /// Let something that you noticed compete with other news.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {
+pub(crate) struct Args {
     name: String,
     /// From 0 to 1.
     intensity: f64,
@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 /// What was taken in.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// The organ it belongs to.
     organ: String,
 }

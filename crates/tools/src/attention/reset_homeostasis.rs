@@ -9,16 +9,16 @@ use super::REGULATES;
 
 /// Resets them.
 #[derive(Clone, Debug)]
-pub(super) struct ResetHomeostasis(pub(super) Attention);
+pub(crate) struct ResetHomeostasis(pub(crate) Attention);
 
 /// Forget which news you are used to, and what was adjusted.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {}
+pub(crate) struct Args {}
 
 /// What holds now.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// The drives after it.
     drives: serde_json::Value,
 }

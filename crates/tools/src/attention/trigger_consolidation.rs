@@ -9,16 +9,16 @@ use super::REGULATES;
 
 /// Forgets them.
 #[derive(Clone, Debug)]
-pub(super) struct TriggerConsolidation(pub(super) Attention);
+pub(crate) struct TriggerConsolidation(pub(crate) Attention);
 
 /// Forget what no watched resource has any more, and old news.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Args {}
+pub(crate) struct Args {}
 
 /// What was forgotten.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// Paths of states.
     paths_forgotten: u64,
     /// News that were told.

@@ -54,7 +54,10 @@ impl Sense for Commands {
         let named = args["command"].as_str().or_else(|| args["script"].as_str());
         let shell = report["session"].as_str().or_else(|| args["session"].as_str());
         let command = match (named, shell) {
-            (Some(command), _) => Some(command.split_whitespace().collect::<Vec<_>>().join(" ")),
+            // Other agents are told of it, too.
+            (Some(command), _) => Some(
+                tectum_redact::text(&command.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned(),
+            ),
             (None, Some(shell)) => {
                 self.running.iter().find(|(known, _)| known == shell).map(|(_, command)| command.clone())
             }
@@ -69,7 +72,7 @@ impl Sense for Commands {
             // It goes on; whoever asks for it brings its end.
             None if report["running"] == true => {
                 if let Some(shell) = shell {
-                    self.running.push_back((shell.to_owned(), command));
+                    self.running.push_front((shell.to_owned(), command));
                     self.running.truncate(MOST_COMMANDS);
                 }
             }

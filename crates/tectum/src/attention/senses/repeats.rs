@@ -40,7 +40,7 @@ impl Sense for Repeats {
                 && *failing.tool == *call.tool
         };
         let known = self.failing.iter().position(same).and_then(|at| self.failing.remove(at));
-        let Some(why) = &call.fault else { return };
+        let Some(why) = call.fault.as_deref().map(tectum_redact::text) else { return };
         let (session, tool) = (call.session.clone(), call.tool.to_string());
         let before = known.map_or(0, |known| known.times);
         self.failing.push_front(Failing { session, tool, identity: call.identity, times: before + 1 });

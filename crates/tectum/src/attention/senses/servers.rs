@@ -54,7 +54,10 @@ impl Sense for Servers {
                 let was = before.state;
                 if GONE.contains(&state) && !died && was == READY {
                     is_dead = true;
-                    let why = status.error.map(|why| format!(": {why}")).unwrap_or_default();
+                    let why = status
+                        .error
+                        .map(|why| format!(": {}", tectum_redact::text(&why)))
+                        .unwrap_or_default();
                     tell(Event {
                         old: Some(was.into()),
                         new: format!("{state}{why}"),

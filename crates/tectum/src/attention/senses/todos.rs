@@ -45,6 +45,23 @@ impl Sense for Todos {
 
 /// The item in progress, or else the first that is open.
 fn open_item(list: &str) -> Option<String> {
-    let marked = |mark: &str| list.lines().find_map(|line| line.trim_start().strip_prefix(mark));
-    marked("[>]").or_else(|| marked("[ ]")).map(|item| item.trim().to_owned())
+    let marked = |mark: &str| list.lines().find_map(|line| Some(line.split_once(mark)?.1));
+    marked("] [>] ").or_else(|| marked("] [ ] ")).map(|item| item.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_item_in_progress_stands_for_the_list() {
+        for (list, expect) in [
+            ("[CURRENT TODO STATE]\n  [0] [ ] one\n  [1] [>] two (doing two)\n", Some("two (doing two)")),
+            ("  [0] [x] one\n  [1] [ ] two\n", Some("two")),
+            ("  [0] [x] one\n", None),
+            ("No todos.", None),
+        ] {
+            assert_eq!(open_item(list).as_deref(), expect, "{list}");
+        }
+    }
 }

@@ -38,15 +38,8 @@ struct NewsTarget {
     /// claude, codex, cursor, vscode, gemini or goose
     #[arg(value_name = "CLIENT", value_parser = client)]
     client: NewsClient,
-    /// In your own settings of the client, for all projects
-    #[arg(long)]
-    user: bool,
-    /// Change the file without asking
-    #[arg(short, long, conflicts_with = "dry_run")]
-    yes: bool,
-    /// Show the change and make none
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    manner: Manner,
 }
 
 /// A client, or which there are.
@@ -59,7 +52,7 @@ impl InstallNews {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let client = self.target.client;
         let Some(site) = self.target.site(shared, screen)? else {
-            return goose(true, self.target.dry_run, shared, screen);
+            return goose(true, self.target.manner.dry_run, shared, screen);
         };
         let name = client.name();
         let command =
@@ -75,7 +68,7 @@ impl InstallNews {
 impl RemoveNews {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         match self.target.site(shared, screen)? {
-            None => goose(false, self.target.dry_run, shared, screen),
+            None => goose(false, self.target.manner.dry_run, shared, screen),
             Some(site) => site.remove(&self.target.client.entries(""), screen),
         }
     }
@@ -83,9 +76,8 @@ impl RemoveNews {
 
 impl NewsTarget {
     fn site(&self, shared: &Shared, screen: &Screen) -> Result<Option<HookSite>, Failure> {
-        let Self { client, user, yes, dry_run } = *self;
-        let Some(file) = client.file(user) else { return Ok(None) };
-        let manner = Manner { user, yes, dry_run };
+        let Self { client, manner } = *self;
+        let Some(file) = client.file(manner.user) else { return Ok(None) };
         HookSite::open(file, RECORD, manner, shared, screen).map(Some)
     }
 }

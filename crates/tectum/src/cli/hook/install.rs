@@ -41,15 +41,8 @@ struct HookTarget {
     /// claude, codex, cursor or gemini
     #[arg(value_name = "CLIENT", value_parser = shape)]
     client: HookShape,
-    /// In your own settings of the client, for all projects
-    #[arg(long)]
-    user: bool,
-    /// Change the file without asking
-    #[arg(short, long, conflicts_with = "dry_run")]
-    yes: bool,
-    /// Show the change and make none
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    manner: Manner,
 }
 
 impl InstallHook {
@@ -73,9 +66,8 @@ impl RemoveHook {
 
 impl HookTarget {
     fn site(self, shared: &Shared, screen: &Screen) -> Result<(HookShape, HookSite), Failure> {
-        let Self { client, user, yes, dry_run } = self;
-        let manner = Manner { user, yes, dry_run };
-        Ok((client, HookSite::open(client.file(user), RECORD, manner, shared, screen)?))
+        let Self { client, manner } = self;
+        Ok((client, HookSite::open(client.file(manner.user), RECORD, manner, shared, screen)?))
     }
 }
 

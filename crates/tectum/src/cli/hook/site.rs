@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use clap::Args;
 use serde_json::json;
 use tectum::{
     Config, Fault, FaultKind,
@@ -27,13 +28,16 @@ use super::{
 const MODE: u32 = 0o644;
 
 /// How a change of a client's file is made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Manner {
-    /// In the user's own settings of the client.
+    /// In your own settings of the client, for all projects
+    #[arg(long)]
     pub(crate) user: bool,
-    /// Without asking.
+    /// Change the file without asking
+    #[arg(short, long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
-    /// Not at all: it is only shown.
+    /// Show the change and make none
+    #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
