@@ -80,7 +80,7 @@ fn bash_offers_the_names_of_servers() {
     assert_eq!(offered, ["alpha"]);
     assert!(!rig.project().join("ran").exists());
     let Some(offered) = shell(&rig, "bash", &["-c", press, "bash", "con"]) else { return };
-    assert_eq!(offered, ["config", "connect"], "the rest is offered as before");
+    assert_eq!(offered, ["console", "config", "connect"], "the rest is offered as before");
 }
 
 #[test]
