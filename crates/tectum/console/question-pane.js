@@ -62,12 +62,8 @@ export function answer(question, body) {
 /** Opens the reason or the arguments, and puts the cursor there. @param {Question} question @param {'deny' | 'edit' | 'look'} mode */
 export function answering(question, mode) {
   const desk = deskOf(question.id);
+  if (mode === 'edit' && !desk.form) return void withForm(question, desk);
   desk.mode = mode;
-  if (mode === 'edit' && !desk.form) {
-    const given = question.kind === 'call' ? question.arguments : { response: proposal(question) };
-    desk.form = new Form({}, given ?? {}, `edit-${question.id}`);
-    if (question.kind === 'call') void withSchema(question, desk);
-  }
   invalidate();
   if (mode !== 'look') requestAnimationFrame(() => requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.answers [data-first], .answers .fields input, .answers .fields textarea'))?.focus()));
 }
@@ -75,15 +71,22 @@ export function answering(question, mode) {
 /** What a script, a ticket or a worker asks about. @param {Question} question */
 const proposal = (question) => (question.kind === 'ask' ? '' : question.arguments);
 
-/** The schema says what each argument is; without it, the arguments themselves do. @param {Question} question @param {Desk} desk */
-async function withSchema(question, desk) {
+/** Makes the form before it is shown: one that took the place of another would lose what was typed meanwhile. @param {Question} question @param {Desk} desk */
+async function withForm(question, desk) {
+  const before = desk.mode;
+  const given = question.kind === 'call' ? question.arguments : { response: proposal(question) };
+  const schema = question.kind === 'call' ? await schemaOf(question.tool) : {};
+  desk.form ??= new Form(schema, given ?? {}, `edit-${question.id}`);
+  if (desk.mode === before) answering(question, 'edit');
+}
+
+/** The schema says what each argument is; without it, the arguments themselves do. @param {string} name */
+async function schemaOf(name) {
   try {
     const { tools } = await get('/api/console/tools');
-    const schema = tools.find((/** @type {any} */ tool) => tool.name === question.tool)?.schema;
-    if (schema && desk.form && JSON.stringify(desk.form.read()) === JSON.stringify(question.arguments)) desk.form = new Form(schema, question.arguments, `edit-${question.id}`);
-    invalidate();
+    return tools.find((/** @type {any} */ tool) => tool.name === name)?.schema ?? {};
   } catch {
-    // The form works as it is.
+    return {};
   }
 }
 

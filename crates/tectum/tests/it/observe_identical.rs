@@ -59,7 +59,9 @@ fn answers(rig: &Rig, settings: &str, known: &[String], seed: u64) -> Vec<String
         rig.write(path, content);
     }
     let _ = std::fs::remove_file(rig.project().join("sub/new.txt"));
-    rig.configure(&format!("{settings}\n{}", echo("one", &["--also", "bare"], "")));
+    // Files are set back between two runs, which would be news for the second.
+    let quiet = "[attention]\norgans = \"off\"\n";
+    rig.configure(&format!("{quiet}{settings}\n{}", echo("one", &["--also", "bare"], "")));
     let mut client = Client::new(rig, Era::Legacy);
     client.until_listed("one__bare");
     known.iter().for_each(|tool| client.until_listed(tool));
