@@ -48,21 +48,21 @@ pub(super) struct EndedCall {
 
 /// The queue.
 #[derive(Debug, Default)]
-pub(super) struct Flight {
-    state: Mutex<Waiting>,
+pub(super) struct TapQueue {
+    state: Mutex<QueueState>,
     wake: Condvar,
     dropped: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct QueueState {
     heard: VecDeque<Heard>,
     stopped: bool,
     /// Set when somebody wants a look though no call ended.
     nudged: bool,
 }
 
-impl Flight {
+impl TapQueue {
     /// Notes a call at the tap.
     pub(super) fn note(&self, Tapped { call, outcome }: Tapped<'_>) {
         let session = call.session.0.to_string();
@@ -112,7 +112,7 @@ impl Flight {
     /// Waits until a call ended, or for this long; without a time, until then. `None` after the end.
     pub(super) fn wait(&self, patience: Option<Duration>) -> Option<Vec<Heard>> {
         let mut state = self.state.lock();
-        let is_quiet = |state: &mut Waiting| {
+        let is_quiet = |state: &mut QueueState| {
             !state.stopped
                 && !state.nudged
                 && !state.heard.iter().any(|heard| matches!(heard, Heard::Ended(_)))

@@ -14,7 +14,7 @@ use tectum_core::{Effect, TapWatcher};
 use crate::state;
 
 use super::{
-    flight::{EndedCall, Flight, Heard},
+    flight::{EndedCall, Heard, TapQueue},
     goose::GooseFile,
     kept::KeptAttention,
     poller::Inbox,
@@ -32,7 +32,7 @@ const MOST_TOUCHED: usize = 64;
 pub(super) struct Keeper {
     attention: Attention,
     kept: KeptAttention,
-    flight: Arc<Flight>,
+    flight: Arc<TapQueue>,
     around: House,
     senses: Vec<Box<dyn Sense>>,
     watcher: TapWatcher,
@@ -47,7 +47,7 @@ impl Keeper {
     pub(super) fn new(
         attention: Attention,
         kept: KeptAttention,
-        flight: Arc<Flight>,
+        flight: Arc<TapQueue>,
         around: House,
         watcher: TapWatcher,
         inbox: Inbox,

@@ -21,7 +21,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub use self::goose::GOOSE_FILE;
 pub(crate) use self::kept::KeptAttention;
 use self::{
-    flight::Flight,
+    flight::TapQueue,
     keeper::Keeper,
     poller::{Inbox, Poller},
     senses::House,
@@ -31,7 +31,7 @@ use crate::{Config, config::Organs};
 /// What watches a house, as long as this is kept.
 #[derive(Debug)]
 pub(crate) struct Watching {
-    flight: Arc<Flight>,
+    flight: Arc<TapQueue>,
     thread: Option<JoinHandle<()>>,
     /// Reading of resources, and reactions; they end with this.
     _tasks: Vec<AbortOnDropHandle<()>>,
@@ -58,7 +58,7 @@ pub(crate) fn start(
     house: &Tectum,
     federation: &Arc<Federation>,
 ) -> Option<Watching> {
-    let flight = Arc::new(Flight::default());
+    let flight = Arc::new(TapQueue::default());
     let around = House {
         house: house.clone(),
         desk: Desk::of(house),

@@ -63,7 +63,7 @@ struct Watched {
 }
 
 /// What a task found out.
-enum Found {
+enum PollDone {
     Subscribed { organ: String, agreed: bool },
     Read { organ: String, input: Input, ttl: Option<Duration>, failed: bool },
 }
@@ -122,11 +122,11 @@ impl Poller {
                         Ok(Ok(read)) => {
                             let make = if pushed { Reading::pushed } else { Reading::new };
                             let input = Input::State(make(&organ, now, read.state));
-                            Found::Read { organ, input, ttl: read.ttl, failed: false }
+                            PollDone::Read { organ, input, ttl: read.ttl, failed: false }
                         }
                         _ => {
                             let input = Input::Unreadable { organ: organ.clone(), at: now };
-                            Found::Read { organ, input, ttl: None, failed: true }
+                            PollDone::Read { organ, input, ttl: None, failed: true }
                         }
                     }
                 });
@@ -139,7 +139,7 @@ impl Poller {
     fn list(
         &self,
         watched: &mut BTreeMap<String, Watched>,
-        tasks: &mut JoinSet<Found>,
+        tasks: &mut JoinSet<PollDone>,
     ) -> HashMap<String, Vec<String>> {
         let (mut there, mut by_uri) = (BTreeSet::new(), HashMap::<String, Vec<String>>::new());
         let resources = self.federation.watched_resources();
@@ -166,7 +166,7 @@ impl Poller {
             let (asked, of) = (resource.clone(), organ.clone());
             tasks.spawn(async move {
                 let agreed = timeout(PATIENCE, federation.subscribe_watched(&asked)).await;
-                Found::Subscribed { organ: of, agreed: matches!(agreed, Ok(Ok(()))) }
+                PollDone::Subscribed { organ: of, agreed: matches!(agreed, Ok(Ok(()))) }
             });
             let due = Instant::now() + spread(&organ, 0, PERIOD);
             let one = Watched {
@@ -188,9 +188,9 @@ impl Poller {
         by_uri
     }
 
-    fn take(&self, found: Found, watched: &mut BTreeMap<String, Watched>) {
+    fn take(&self, found: PollDone, watched: &mut BTreeMap<String, Watched>) {
         match found {
-            Found::Subscribed { organ, agreed } => {
+            PollDone::Subscribed { organ, agreed } => {
                 let Some(one) = watched.get_mut(&organ).filter(|_| agreed) else { return };
                 one.subscribed = true;
                 let config = OrganConfig {
@@ -199,7 +199,7 @@ impl Poller {
                 };
                 self.attention.with(|workspace| workspace.register(config));
             }
-            Found::Read { organ, input, ttl, failed } => {
+            PollDone::Read { organ, input, ttl, failed } => {
                 let Some(one) = watched.get_mut(&organ) else { return };
                 (one.reading, one.reads) = (false, one.reads + 1);
                 one.failures = if failed { one.failures.saturating_add(1) } else { 0 };

@@ -181,7 +181,11 @@ impl SettingsReader<'_> {
             let below = format!("{section}.{name}");
             if below == reactions::TABLE {
                 let written = written(value, &|offset| self.lines.place(offset));
-                self.content.reactions.extend(reactions::read(written, self.file.owner, &mut self.problems));
+                self.content.reactions.extend(reactions::read(
+                    written,
+                    self.file.owner == Owner::Project,
+                    &mut self.problems,
+                ));
                 continue;
             }
             if let (true, DeValue::Table(table)) = (keys::sections().contains(&&*below), value.get_ref()) {

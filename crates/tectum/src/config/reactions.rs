@@ -6,7 +6,6 @@ use globset::{Glob, GlobMatcher};
 use serde_json::{Map, Value};
 
 use super::{
-    file::Owner,
     form::{Field, Form, Written},
     place::{Origin, Problem},
 };
@@ -35,9 +34,9 @@ pub struct Reaction {
     pub origin: Origin,
 }
 
-/// Reads the tables; every mistake is added to `problems`.
-pub(super) fn read(written: Written, owner: Owner, problems: &mut Vec<Problem>) -> Vec<Reaction> {
-    if owner == Owner::Project {
+/// Reads the tables; every mistake is added to `problems`. A project may have none.
+pub(super) fn read(written: Written, of_project: bool, problems: &mut Vec<Problem>) -> Vec<Reaction> {
+    if of_project {
         let why = "`attention.reaction` is ignored in a project's file, because a repository must not have calls made by themselves";
         problems.push(Problem::new(written.origin, why).hint("put it in ~/.config/tectum/tectum.toml"));
         return Vec::new();

@@ -31,12 +31,12 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// Each with its id.
-    news: Vec<Piece>,
+    news: Vec<PieceOfNews>,
 }
 
 /// One piece of news.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Piece {
+pub(crate) struct PieceOfNews {
     /// Its id.
     id: String,
     /// What happened.
@@ -65,7 +65,7 @@ impl Tool for GetAttention {
         if let Some(event) = args.hook {
             let line = self.0.hook_of(&ctx.session.0, event == STOP);
             let text = line.as_ref().map_or_else(|| json!({}), |line| said(&event, line)).to_string();
-            return Ok(Reply::new(text, Output { news: line.into_iter().map(Piece::of).collect() }));
+            return Ok(Reply::new(text, Output { news: line.into_iter().map(PieceOfNews::of).collect() }));
         }
         let lines = self.0.ask(&ctx.session.0);
         let text = if lines.is_empty() {
@@ -73,11 +73,11 @@ impl Tool for GetAttention {
         } else {
             lines.iter().map(Line::text).collect::<Vec<_>>().join("\n")
         };
-        Ok(Reply::new(text, Output { news: lines.into_iter().map(Piece::of).collect() }))
+        Ok(Reply::new(text, Output { news: lines.into_iter().map(PieceOfNews::of).collect() }))
     }
 }
 
-impl Piece {
+impl PieceOfNews {
     fn of(line: Line) -> Self {
         Self { id: line.id, sentence: line.sentence }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tectum_attention::{Direction, Event, Input, Severity};
 use tectum_core::Effect;
 
-use super::{House, Sense, fact};
+use super::sense::{House, Sense, fact};
 use crate::attention::flight::EndedCall;
 
 /// The organ.

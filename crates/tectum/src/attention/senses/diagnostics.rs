@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use tectum_attention::{Direction, Event, Input, Severity};
 
-use super::{House, Sense, fact};
+use super::sense::{House, Sense, fact};
 use crate::attention::flight::EndedCall;
 
 /// The organ.
@@ -16,11 +16,11 @@ const MOST_FILES: usize = 1000;
 
 /// The errors that each file had.
 #[derive(Default)]
-pub(super) struct Diagnostics {
+pub(super) struct DiagnosticsSense {
     files: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Sense for Diagnostics {
+impl Sense for DiagnosticsSense {
     fn organ(&self) -> &'static str {
         DIAGNOSTICS
     }

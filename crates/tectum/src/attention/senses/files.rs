@@ -1,4 +1,4 @@
-//! Files that an agent knows and others change. A file is known by what its last call with it left there;
+//! FilesSense that an agent knows and others change. A file is known by what its last call with it left there;
 //! what changes while a command of the same agent runs counts as the command's work.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,14 +10,14 @@ use tectum_core::{
     security::{Access, Candidate, RawPath, Stamp},
 };
 
-use super::{Calls, House, Sense, fact};
+use super::sense::{Calls, House, Sense, fact};
 use crate::attention::flight::EndedCall;
 
 /// The organ.
 const FILES: &str = "internal:files";
 /// Sessions whose files are remembered; the one that called least lately makes room.
 const MOST_SESSIONS: usize = 32;
-/// Files of one session; the one known longest makes room.
+/// FilesSense of one session; the one known longest makes room.
 const MOST_FILES: usize = 2000;
 /// The largest file that is looked into.
 const MOST_BYTES: u64 = 1 << 20;
@@ -26,7 +26,7 @@ const COMMANDS: [&str; 5] = ["run_shell", "run_powershell", "shell_poll", "shell
 
 /// The files that each session knows.
 #[derive(Default)]
-pub(super) struct Files {
+pub(super) struct FilesSense {
     sessions: HashMap<String, KnownFiles>,
     turn: u64,
 }
@@ -60,7 +60,7 @@ enum Content {
     Large(Option<Stamp>),
 }
 
-impl Sense for Files {
+impl Sense for FilesSense {
     fn organ(&self) -> &'static str {
         FILES
     }

@@ -9,7 +9,7 @@ use std::{
 use tectum_attend::Audience;
 use tectum_attention::{Event, Input};
 
-use super::{Calls, House, Sense, fact};
+use super::sense::{Calls, House, Sense, fact};
 use crate::attention::flight::EndedCall;
 
 /// The organ.

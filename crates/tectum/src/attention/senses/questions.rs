@@ -8,7 +8,7 @@ use std::{
 
 use tectum_attention::{Event, Input, Severity};
 
-use super::{Calls, House, Sense, fact};
+use super::sense::{Calls, House, Sense, fact};
 
 /// The organ.
 const QUESTIONS: &str = "internal:questions";
@@ -23,10 +23,10 @@ const LATE: &str = "none for 30 s";
 /// The questions that wait, since when, and whether that was told.
 #[derive(Default)]
 pub(super) struct Questions {
-    waiting: HashMap<Arc<str>, Waiting>,
+    waiting: HashMap<Arc<str>, AskedQuestion>,
 }
 
-struct Waiting {
+struct AskedQuestion {
     subject: String,
     since: Instant,
     told: bool,
@@ -51,7 +51,7 @@ impl Sense for Questions {
             waits
         });
         for question in questions {
-            let waiting = self.waiting.entry(question.id.clone()).or_insert_with(|| Waiting {
+            let waiting = self.waiting.entry(question.id.clone()).or_insert_with(|| AskedQuestion {
                 subject: format!("{} {}", question.tool, question.id),
                 since: Instant::now(),
                 told: false,

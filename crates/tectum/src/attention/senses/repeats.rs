@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tectum_attend::Audience;
 use tectum_attention::{Event, Input};
 
-use super::{House, Sense, fact};
+use super::sense::{House, Sense, fact};
 use crate::attention::flight::EndedCall;
 
 /// The organ.

@@ -7,7 +7,7 @@ use std::{
 
 use tectum_attention::{Direction, Event, Input, Severity};
 
-use super::{Calls, House, Sense, fact};
+use super::sense::{Calls, House, Sense, fact};
 
 /// The organ.
 const SERVERS: &str = "internal:servers";

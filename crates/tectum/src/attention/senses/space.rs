@@ -7,7 +7,7 @@ use std::{
 
 use tectum_attention::{Event, Input, Severity, Vitals};
 
-use super::{Calls, House, Sense, fact};
+use super::sense::{Calls, House, Sense, fact};
 
 /// The organ.
 const SPACE: &str = "internal:space";

@@ -3,7 +3,7 @@
 use tectum_attention::{Event, Input};
 use tectum_core::directives::TODO_ANCHOR;
 
-use super::{Calls, House, Sense, fact};
+use super::sense::{Calls, House, Sense, fact};
 
 /// The organ.
 const TODOS: &str = "internal:todos";
