@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     input::Seconds,
-    measure::outages::{Important, Version},
+    measure::{outages::Important, trace::Version},
     theory::vector::Random,
 };
 
@@ -128,7 +128,7 @@ fn noise(world: &mut Simulated, number: usize, hours: f64, random: &mut Random) 
     let uri = format!("mcp:feeds:feed-{number}");
     let mut at = 0.0;
     while at < hours * 3600.0 {
-        let id = random.next();
+        let id = random.bits();
         let title =
             format!("Nightly build {} of main finished in {:.1} s", id % 10_000, random.between(10.0, 99.0));
         world.version(

@@ -98,7 +98,7 @@ impl Detector {
                 rows.iter().map(|(_, value)| ewma.z(*value, 30.0)).collect()
             }
             Self::Ours => {
-                let mut number = rows.first().map(|(_, value)| Number::new(*value));
+                let mut number = rows.first().map(|(at, value)| Number::new(*at, *value));
                 let score =
                     |(at, value): &(Seconds, f64)| number.as_mut().map_or(0.0, |n| n.excess(*at, *value));
                 rows.iter().map(score).collect()
@@ -175,7 +175,7 @@ pub fn score(series: &Series, alarms: &[usize], profile: Profile) -> Tally {
         }
     }
     for row in scored {
-        let before = series.windows.iter().filter(|(first, _)| *first <= row).next_back();
+        let before = series.windows.iter().rfind(|(first, _)| *first <= row);
         match before {
             Some((_, last)) if row <= *last => continue,
             Some((first, last)) => {

@@ -4,25 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::nab::Ewma;
+pub use super::trace::{Polling, Version};
+use super::{nab::Ewma, trace::replay};
 use crate::{
-    input::{AgentRhythm, Input, Reading, Seconds, Task},
+    input::Seconds,
     news::News,
-    settings::{OrganConfig, Settings},
+    settings::Settings,
     signal::{Leaf, walk},
-    workspace::Workspace,
 };
-
-/// A new version of a resource; none if it was removed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Version {
-    /// When it could be read.
-    pub at: Seconds,
-    /// Its address.
-    pub uri: String,
-    /// Its state.
-    pub state: Option<Value>,
-}
 
 /// An outage that somebody should have heard of.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,75 +78,9 @@ pub fn judge(alerts: &[Alert], important: &[Important], from: Seconds, to: Secon
     }
 }
 
-/// How the states are read in a replay.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Polling {
-    /// Between two readings of all resources.
-    pub period: Seconds,
-    /// Whether each reading carries new times, ids and counters, with its members in another order.
-    pub volatile: bool,
-    /// Every how many readings one fails; 0 is never.
-    pub failing: u64,
-}
-
-/// Replays the versions through a workspace and returns what it told.
+/// What a workspace told of the versions, to an agent that is never in a call.
 pub fn ours(versions: &[Version], polling: Polling, settings: &Settings) -> Vec<News> {
-    let mut workspace = Workspace::new(settings.clone());
-    let mut states: BTreeMap<&str, &Value> = BTreeMap::new();
-    let mut told = Vec::new();
-    let (Some(first), Some(last)) = (versions.first(), versions.last()) else { return told };
-    let (mut next, mut now, mut tick) = (0, first.at, 0_u64);
-    let mut polls = 0_u64;
-    while now <= last.at + polling.period {
-        let mut inputs = Vec::new();
-        while let Some(version) = versions.get(next).filter(|version| version.at <= now) {
-            match &version.state {
-                Some(state) => {
-                    if states.insert(&version.uri, state).is_none() {
-                        let mut config = OrganConfig::resource(&version.uri, &version.uri);
-                        config.poll_stale_after = 3.0 * polling.period;
-                        workspace.register(config);
-                    }
-                }
-                None => {
-                    states.remove(version.uri.as_str());
-                    inputs.push(Input::Gone { organ: version.uri.clone(), at: now });
-                }
-            }
-            next += 1;
-        }
-        for (uri, state) in &states {
-            polls += 1;
-            if polling.failing > 0 && (polls * 7919) % polling.failing == 0 {
-                inputs.push(Input::Unreadable { organ: (*uri).to_owned(), at: now });
-                continue;
-            }
-            let state = if polling.volatile { shake(state, now, polls) } else { (*state).clone() };
-            inputs.push(Input::State(Reading::new(*uri, now, state)));
-        }
-        for news in workspace.tick(now, inputs, AgentRhythm::between(tick), &Task::default()) {
-            workspace.told(news.id, now);
-            told.push(news);
-        }
-        tick += 1;
-        now += polling.period;
-    }
-    told
-}
-
-/// The same state as a server that counts and dates everything would send it.
-fn shake(state: &Value, now: Seconds, count: u64) -> Value {
-    let Value::Object(members) = state else { return state.clone() };
-    let mut shaken = serde_json::Map::new();
-    let id = crate::signal::fnv1a(&count.to_le_bytes());
-    shaken.insert("request_id".to_owned(), format!("{id:016x}").into());
-    for (name, member) in members.iter().rev() {
-        shaken.insert(name.clone(), member.clone());
-    }
-    shaken.insert("fetched_at".to_owned(), now.into());
-    shaken.insert("etag".to_owned(), format!("W/\"{:x}\"", id.rotate_left(17)).into());
-    shaken.insert("reads".to_owned(), count.into());
-    Value::Object(shaken)
+    replay(versions, polling, settings, |_| false).news
 }
 
 /// Rules to hold beside ours, each on every new version.

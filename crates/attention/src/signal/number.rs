@@ -11,6 +11,8 @@ const SETTLED: u32 = 96;
 pub(crate) const WARM_UP: u32 = 160;
 /// Readings after a surprise in which there is no other: one cause is told once.
 const QUIET: u32 = 70;
+/// What goes up and down with the day has to have been seen for one.
+const DAY: Seconds = 86_400.0;
 /// The excess that is a surprise.
 pub(crate) const MARGIN: f64 = 0.052;
 
@@ -29,6 +31,7 @@ pub(crate) struct Number {
     /// All others are relative to the first value, so that single precision suffices.
     first: f64,
     last: f64,
+    since: Seconds,
     /// How often it was read, and how many of these readings count.
     looked: u32,
     readings: u32,
@@ -53,10 +56,11 @@ pub(crate) struct Number {
 const _: () = assert!(size_of::<Number>() <= 256);
 
 impl Number {
-    pub(crate) fn new(value: f64) -> Self {
+    pub(crate) fn new(at: Seconds, value: f64) -> Self {
         Self {
             first: value,
             last: value,
+            since: at,
             looked: 0,
             readings: 0,
             absent: 0,
@@ -91,7 +95,7 @@ impl Number {
         }
         self.looked = self.looked.saturating_add(1);
         // A value that is held between rare changes is one sample, however often somebody looks.
-        if value == self.last && self.readings > 0 && (self.rose + self.fell) * 10 < self.looked {
+        if value == self.last && self.readings > 0 && (self.rose + self.fell) * 2 < self.looked {
             return 0.0;
         }
         let views = self.views(at, x);
@@ -110,7 +114,7 @@ impl Number {
                 self.most[k] = self.most[k].max(*view);
             }
         }
-        if self.readings > WARM_UP && !self.counts() { excess } else { 0.0 }
+        if self.readings > WARM_UP && at - self.since >= DAY && !self.counts() { excess } else { 0.0 }
     }
 
     /// Whether it only ever goes one way, or to new heights all the time: a counter, a clock, an id.
@@ -163,7 +167,7 @@ mod tests {
     fn surprises(values: impl Iterator<Item = f64>) -> usize {
         let mut number: Option<Number> = None;
         let surprised = |(at, value): (usize, f64)| {
-            let number = number.get_or_insert_with(|| Number::new(value));
+            let number = number.get_or_insert_with(|| Number::new(at as f64 * 300.0, value));
             number.surprise(at as f64 * 300.0, value) > 0.0
         };
         values.enumerate().map(surprised).filter(|surprised| *surprised).count()

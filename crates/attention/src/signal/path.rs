@@ -86,7 +86,7 @@ impl PathMemory {
                     && category.is_full()
                     && let Some(value) = mean
                 {
-                    self.history = History::Numbers(Box::new(Number::new(value)));
+                    self.history = History::Numbers(Box::new(Number::new(at, value)));
                 }
                 let shift = shift?;
                 let readings = self.readings();

@@ -24,7 +24,7 @@ pub struct Block {
 
 /// What a forward pass leaves for the backward one.
 #[derive(Clone, Debug)]
-pub struct Trace {
+pub struct Pass {
     input: Vec<f64>,
     normal: Vec<f64>,
     deviation: f64,
@@ -48,7 +48,7 @@ impl Block {
     }
 
     /// The result, with what the way back needs.
-    pub fn forward(&self, input: &[f64]) -> Trace {
+    pub fn forward(&self, input: &[f64]) -> Pass {
         let linear: Vec<f64> = self
             .bias
             .iter()
@@ -59,11 +59,11 @@ impl Block {
         let scaled: Vec<f64> =
             normal.iter().zip(&self.gain).zip(&self.shift).map(|((n, g), s)| n * g + s).collect();
         let output = scaled.iter().map(|x| elu(*x)).collect();
-        Trace { input: input.to_vec(), normal, deviation, scaled, output }
+        Pass { input: input.to_vec(), normal, deviation, scaled, output }
     }
 
     /// The gradient of the loss by all that can be trained, as a block, and by the input.
-    pub fn backward(&self, trace: &Trace, by_output: &[f64]) -> (Self, Vec<f64>) {
+    pub fn backward(&self, trace: &Pass, by_output: &[f64]) -> (Self, Vec<f64>) {
         let count = by_output.len().max(1) as f64;
         let by_scaled: Vec<f64> = by_output
             .iter()

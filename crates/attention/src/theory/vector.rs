@@ -74,7 +74,7 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -84,12 +84,12 @@ impl Random {
 
     /// A number from `low` up to, not including, `high`.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        low + (high - low) * (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A whole number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+        (self.bits() % bound.max(1) as u64) as usize
     }
 
     /// A number of the normal distribution.
@@ -135,6 +135,6 @@ mod tests {
 
     #[test]
     fn the_generator_is_the_published_one() {
-        assert_eq!(Random::new(0).next(), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(Random::new(0).bits(), 0xe220_a839_7b1d_cdaf);
     }
 }

@@ -6,13 +6,15 @@ mod intake;
 mod kept;
 mod organ;
 mod round;
+mod shown;
 mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::{budget::Budget, dynamics::Theatre, organ::Organ};
+pub use self::shown::{Consolidated, OrganView};
+use self::{budget::Budget, dynamics::Theatre, organ::Organ, shown::Outcome};
 use crate::{
     counters::Counters,
     input::{AgentRhythm, Direction, Event, Input, Seconds, Severity, Task},
@@ -21,7 +23,6 @@ use crate::{
     quantities::Vitals,
     sentence,
     settings::{OrganConfig, Settings},
-    signal::Signal,
     theory::{adapter::Adapter, diversity::Diversity},
 };
 
@@ -49,52 +50,8 @@ pub struct Workspace {
     causes: BTreeMap<String, Seconds>,
     counters: Counters,
     modulation: ModulationState,
-    last_round: round::Outcome,
+    last_round: Outcome,
     vitals: Vitals,
-}
-
-/// One organ as a person sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OrganView {
-    /// Its name.
-    pub organ: String,
-    /// How many readings it had.
-    pub readings: u64,
-    /// How many of them changed something.
-    pub changes: u64,
-    /// When it was read last.
-    pub read_at: Option<Seconds>,
-    /// 1 for known now, 0 for stale.
-    pub freshness: f64,
-    /// What it has to say now, 0 to 1.
-    pub salience: f64,
-    /// Its total in the last competition it took part in.
-    pub total: f64,
-    /// Its totals in the last ticks in which it had something to say: tick and total, oldest first.
-    pub trace: Vec<(u64, f32)>,
-    /// How often it was heard of lately.
-    pub habituation: f64,
-    /// Its readiness after it was last heard, 0 to 1.
-    pub readiness: f64,
-    /// How often it won.
-    pub wins: u64,
-    /// How many facts of it wait.
-    pub waiting: usize,
-    /// What changed last.
-    pub last_signal: Option<Signal>,
-    /// Pinned by the agent or a person: it is told whenever anything changes.
-    pub pinned: bool,
-    /// Muted: it is never told.
-    pub muted: bool,
-}
-
-/// What a consolidation did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Consolidated {
-    /// Paths that were forgotten because they were not seen in the last readings.
-    pub paths_forgotten: u64,
-    /// Told news that were forgotten.
-    pub news_forgotten: u64,
 }
 
 impl Workspace {
@@ -117,7 +74,7 @@ impl Workspace {
             causes: BTreeMap::new(),
             counters: Counters::default(),
             modulation: ModulationState::default(),
-            last_round: round::Outcome::default(),
+            last_round: Outcome::default(),
             vitals: Vitals::default(),
         }
     }

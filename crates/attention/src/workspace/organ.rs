@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{OrganView, kept::Kept};
+use super::{kept::Kept, shown::OrganView};
 use crate::{
     input::{Direction, Event, Reading, Seconds, Severity},
     settings::{Change, OrganConfig, Settings, Source},

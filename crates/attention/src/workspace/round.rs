@@ -1,8 +1,6 @@
 //! One competition: proposals, gate, ignition, inhibition, and at most one winner.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Workspace, dynamics::Seen, organ::Organ};
+use super::{Workspace, dynamics::Seen, organ::Organ, shown::Outcome};
 use crate::{
     news::{Factors, GateFactors, News, NewsId, Rival},
     sentence::{Parts, sentence},
@@ -11,16 +9,6 @@ use crate::{
 
 /// Rivals that `why` shows.
 const RIVALS: usize = 5;
-
-/// What a round left for a person to see.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
-    pub(crate) competitors: usize,
-    pub(crate) ignited: usize,
-    pub(crate) winner: Option<String>,
-    pub(crate) share: f64,
-    pub(crate) energy: f64,
-}
 
 /// One organ's proposal.
 struct Proposal {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{OrganView, Workspace};
+use super::{Workspace, shown::OrganView};
 use crate::{input::Direction, modulation::ModulationState, quantities::Quantities, theory::phase};
 
 /// The last hour, for how the agent was treated.

@@ -8,7 +8,7 @@ use tectum_attention::{
     Settings, generate,
     measure::{
         outages::{self, Alert, Rule},
-        trace,
+        trace::{self, Polling},
     },
 };
 
@@ -42,7 +42,9 @@ pub(super) struct Demo {
 impl Demo {
     pub(super) fn run(self, screen: &Screen) -> Result<(), Failure> {
         let world = generate::world(self.seed, self.resources.into(), self.hours.into());
-        let replayed = trace::replay(&world.versions, PERIOD, &Settings::default());
+        let polling = Polling { period: PERIOD, volatile: false, failing: 0 };
+        // The agent is in a call every other minute.
+        let replayed = trace::replay(&world.versions, polling, &Settings::default(), |round| round % 2 == 1);
         let (from, to) = (generate::START + WARM_UP.min(f64::from(self.hours) * 900.0), replayed.span.1);
         let judge = |alerts: &[Alert]| outages::judge(alerts, &world.important, from, to);
         let told = replayed.news.iter();

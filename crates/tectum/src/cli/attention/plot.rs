@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 use tectum::{Fault, FaultKind};
-use tectum_attention::{Settings, measure::trace};
+use tectum_attention::{
+    Settings,
+    measure::trace::{self, Polling},
+};
 use tectum_state::Lasts;
 
 use super::{
@@ -78,11 +81,12 @@ fn recorded(path: &Path, period: f64) -> Result<Chart, Failure> {
     if (last.at - first.at) / period > 10_000_000.0 {
         return Err(data::wrong(path, "the readings span too long a time for this --period"));
     }
-    let replayed = trace::replay(&versions, period, &Settings::default());
+    let polling = Polling { period, volatile: false, failing: 0 };
+    let replayed = trace::replay(&versions, polling, &Settings::default(), |_| false);
     Ok(of_trace(replayed, path.display().to_string(), period))
 }
 
-pub(super) fn of_trace(replayed: trace::Trace, title: String, period: f64) -> Chart {
+pub(super) fn of_trace(replayed: trace::Replayed, title: String, period: f64) -> Chart {
     let hours = (replayed.span.1 - replayed.span.0) / 3_600.0;
     Chart {
         title,
