@@ -40,9 +40,11 @@ pub struct Settings {
     pub news: Option<RoundNews>,
 }
 
+type NewsSource = dyn Fn(&SessionId) -> Option<String> + Send + Sync;
+
 /// Somebody with news for a conversation: at most a line for each round.
 #[derive(Clone)]
-pub struct RoundNews(Arc<dyn Fn(&SessionId) -> Option<String> + Send + Sync>);
+pub struct RoundNews(Arc<NewsSource>);
 
 impl RoundNews {
     /// Told by this function, which must not wait.
