@@ -224,11 +224,11 @@ async fn an_order_longer_than_a_socket_takes_at_once_arrives_whole() {
 fn a_spare_guard_that_is_gone_is_done_without_and_none_outlives_tectum() {
     let rig = rig();
     let mut client = rig.stdio();
+    // The guard of a command that just ended has no child either, until it is gone itself.
     let spare = |server: u32| loop {
-        let guards = children(server, "guard --forks");
-        match guards.iter().find(|guard| children(**guard, "").is_empty()) {
-            Some(spare) => break *spare,
-            None => std::thread::sleep(std::time::Duration::from_millis(10)),
+        match children(server, "guard --forks")[..] {
+            [only] if children(only, "").is_empty() => break only,
+            _ => std::thread::sleep(std::time::Duration::from_millis(10)),
         }
     };
     for _ in 0..3 {
